@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use prospector_core::Kind;
 
@@ -25,10 +24,8 @@ pub(crate) enum BenchCommand {
     Calibration(CalibrationArgs),
     /// Write the ranking features of each candidate, from which the weights are learned
     Features(FeaturesArgs),
-    /// Compare tokens with discovery to a prompt with the whole catalog, and to an oracle
+    /// Compare tokens with discovery to a prompt with the whole catalog, and score the plans
     Tokens(TokensArgs),
-    /// Precision, recall and F1 of plans, compared with a prompt with the whole catalog
-    Plans(PlansArgs),
     /// Verify plans that are known to be correct or wrong, and count failures and warnings
     Wordings(WordingsArgs),
     /// Run queries with known results, and write the results for comparison
@@ -79,18 +76,15 @@ pub(crate) struct AnswersBenchArgs {
     pub(crate) json: bool,
 }
 
-/// The catalogs to plan on, and the model.
+/// `planner bench tokens`
 #[derive(Debug, Args)]
-pub(crate) struct EstatesArgs {
+pub(crate) struct TokensArgs {
     /// The questions over the catalog, one per line: {"id", "query", "gold": [...], "kind"?, "dataset"?}
     #[arg(long, value_name = "FILE", required_unless_present_any = ["estates", "replay"])]
     pub(crate) queries: Option<PathBuf>,
     /// A folder with catalog.yaml and queries.jsonl, instead of the catalog; may be repeated
-    #[arg(long = "estate", value_name = "FOLDER", conflicts_with_all = ["queries", "records"])]
+    #[arg(long = "estate", value_name = "FOLDER", conflicts_with = "queries")]
     pub(crate) estates: Vec<PathBuf>,
-    /// Tables and operations from this file, one JSON object per line, instead of the catalog
-    #[arg(long, value_name = "FILE")]
-    pub(crate) records: Option<PathBuf>,
     /// The tool set; may be repeated
     #[arg(long = "profile", value_enum, value_name = "NAME")]
     pub(crate) profiles: Vec<ProfileName>,
@@ -115,29 +109,9 @@ pub(crate) struct EstatesArgs {
     /// No table on standard error
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// `planner bench tokens`
-#[derive(Debug, Args)]
-pub(crate) struct TokensArgs {
-    #[command(flatten)]
-    pub(crate) over: EstatesArgs,
     /// The model whose cache prices are used [default: the model, or claude-sonnet-4-5 if it has no prices]
     #[arg(long, value_name = "NAME")]
     pub(crate) prices: Option<String>,
-    /// Also count tokens with the provider of this model; Anthropic's count is free
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) count: Option<String>,
-    /// Write a chart to this file, as SVG
-    #[arg(long, value_name = "FILE")]
-    pub(crate) chart: Option<PathBuf>,
-}
-
-/// `planner bench plans`
-#[derive(Debug, Args)]
-pub(crate) struct PlansArgs {
-    #[command(flatten)]
-    pub(crate) over: EstatesArgs,
 }
 
 /// The searched records, and the format of the report.
@@ -204,9 +178,6 @@ pub(crate) struct CalibrationArgs {
     pub(crate) negatives: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) corpus: CorpusArgs,
-    /// Learn the relevance threshold above which the hits are complete for this share of questions, such as 0.9
-    #[arg(long, value_name = "SHARE", value_parser = share)]
-    pub(crate) guarantee: Option<f64>,
     /// Learn a correction of relevance from these questions, for future searches of the catalog
     #[arg(long, conflicts_with = "records")]
     pub(crate) learn: bool,
@@ -216,11 +187,4 @@ pub(crate) struct CalibrationArgs {
     /// Only the first N questions of each file
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
-}
-
-/// Parses a share strictly between 0 and 1.
-fn share(text: &str) -> anyhow::Result<f64> {
-    let share: f64 = text.parse().with_context(|| format!("`{text}` is not a number"))?;
-    anyhow::ensure!(share > 0.0 && share < 1.0, "must be between 0 and 1, such as 0.9");
-    Ok(share)
 }

@@ -27,7 +27,7 @@ pub(crate) enum MetricsCommand {
         /// Their names, or synonyms
         #[arg(required_unless_present = "question")]
         metrics: Vec<String>,
-        /// A question in natural language instead of all other options; every word of it must be understood
+        /// Instead of metrics and options: a question such as "revenue by country in 2025", for the built-in planner
         #[arg(long, value_name = "TEXT", conflicts_with_all = ["metrics", "by", "filter", "grain", "order", "limit"])]
         question: Option<String>,
         /// A dimension, entity.column, or month(entity.column); may be repeated

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use prospector_bench::{
-    BenchError, Corpus, calibration, chart,
-    estate::{EstateSource, Notice, OptionsFn, Setup},
-    plans::{self, wordings},
-    questions, retrieval, sql, tokens,
+    BenchError, Corpus, calibration,
+    estate::{EstateSource, OptionsFn, Setup},
+    questions, retrieval, sql, tokens, wordings,
 };
+use prospector_core::Problem;
 use prospector_discovery::Profile;
 use prospector_offline::Offline;
 use prospector_search::ranking::Ranker;
@@ -19,8 +19,8 @@ use super::{Opening, ask::planner, capabilities, embedder, model, models, open, 
 use crate::{
     Exit,
     cli::{
-        AnswersBenchArgs, BenchCommand, CalibrationArgs, EstatesArgs, FeaturesArgs, PlansArgs, RetrievalArgs,
-        SqlBenchArgs, TokensArgs, WordingsArgs,
+        AnswersBenchArgs, BenchCommand, CalibrationArgs, FeaturesArgs, RetrievalArgs, SqlBenchArgs, TokensArgs,
+        WordingsArgs,
     },
     output,
     settings::Settings,
@@ -36,7 +36,6 @@ pub(crate) async fn bench(command: BenchCommand, settings: &Settings) -> anyhow:
         BenchCommand::Calibration(args) => bench_calibration(&args, settings).await,
         BenchCommand::Features(args) => bench_features(&args, settings).await,
         BenchCommand::Tokens(args) => bench_tokens(&args, settings).await,
-        BenchCommand::Plans(args) => bench_plans(&args, settings).await,
         BenchCommand::Wordings(args) => bench_wordings(&args, settings).await,
         BenchCommand::Sql(args) => bench_sql(&args, settings).await,
         BenchCommand::Answers(args) => bench_answers(&args, settings).await,
@@ -57,7 +56,7 @@ async fn bench_calibration(args: &CalibrationArgs, settings: &Settings) -> anyho
     let corpus = corpus(args.corpus.records.as_deref(), settings).await?;
     let (kind, hits) = (args.corpus.kind, args.hits.try_into()?);
     let learned = if args.learn { calibration::learn(&corpus, &questions, kind, hits)? } else { Vec::new() };
-    let report = calibration::measure(&corpus, &questions, negatives.as_deref(), kind, hits, args.guarantee)?;
+    let report = calibration::measure(&corpus, &questions, negatives.as_deref(), kind, hits)?;
     let report = report.after(learned);
     print(&report, &report.table(), args.corpus.json)
 }
@@ -72,34 +71,27 @@ async fn bench_features(args: &FeaturesArgs, settings: &Settings) -> anyhow::Res
 
 async fn bench_tokens(args: &TokensArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let options = || Ok(options_without_state(settings)?);
-    let setup = setup(&args.over, settings, &options)?;
+    let setup = setup(args, settings, &options)?;
     let prices = match &args.prices {
         Some(name) => name.clone(),
         None if setup.info.price.is_some() => setup.model.name().to_owned(),
         None => DEFAULT_PRICES.to_owned(),
     };
     let prices = tokens::Prices { info: capabilities(settings, &prices)?, model: prices };
-    let counter = args.count.as_deref().map(|name| model(settings, name)).transpose()?;
-    let report = tokens::measure(&setup, &prices, counter.as_deref()).await.map_err(explain)?;
+    let report = tokens::measure(&setup, &prices).await.map_err(explain)?;
     let table = report.table();
-    write(args.over.markdown.as_deref(), &table)?;
-    write(args.chart.as_deref(), &chart::svg(&report))?;
-    print(&report, &table, args.over.json)
-}
-
-async fn bench_plans(args: &PlansArgs, settings: &Settings) -> anyhow::Result<Exit> {
-    let options = || Ok(options_without_state(settings)?);
-    let setup = setup(&args.over, settings, &options)?;
-    let report = plans::measure(&setup).await.map_err(explain)?;
-    let table = report.table();
-    write(args.over.markdown.as_deref(), &table)?;
-    print(&report, &table, args.over.json)
+    write(args.markdown.as_deref(), &table)?;
+    print(&report, &table, args.json)
 }
 
 async fn bench_wordings(args: &WordingsArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let options = || Ok(options_without_state(settings)?);
-    let setup =
-        wordings::Setup { data: args.data.clone(), only: args.only.clone(), options: &options, notify: &report_notice };
+    let setup = wordings::Setup {
+        data: args.data.clone(),
+        only: args.only.clone(),
+        options: &options,
+        notify: &report_problems,
+    };
     let report = wordings::measure(&setup).await.map_err(explain)?;
     print(&report, &report.table(), args.json)
 }
@@ -133,7 +125,7 @@ async fn corpus(records: Option<&Path>, settings: &Settings) -> anyhow::Result<C
 }
 
 /// Sets up a benchmark from its flags. Without a model flag it uses the built-in planner, so that it costs nothing.
-fn setup<'a>(args: &EstatesArgs, settings: &Settings, options: &'a OptionsFn<'a>) -> anyhow::Result<Setup<'a>> {
+fn setup<'a>(args: &TokensArgs, settings: &Settings, options: &'a OptionsFn<'a>) -> anyhow::Result<Setup<'a>> {
     let name = args.model.as_deref().unwrap_or(Offline::NAME);
     let mut profiles: Vec<Profile> = args.profiles.iter().map(|profile| (*profile).into()).collect();
     if profiles.is_empty() {
@@ -152,25 +144,19 @@ fn setup<'a>(args: &EstatesArgs, settings: &Settings, options: &'a OptionsFn<'a>
         record: args.record.clone(),
         state: settings.state.clone(),
         options,
-        notify: &report_notice,
+        notify: &report_problems,
     })
 }
 
-fn sources(args: &EstatesArgs, settings: &Settings) -> anyhow::Result<Vec<EstateSource>> {
-    match &args.records {
-        Some(path) => Ok(vec![EstateSource::Records(path.clone())]),
-        None if args.estates.is_empty() => Ok(vec![EstateSource::Catalog(settings.catalog_file()?.to_owned())]),
-        None => Ok(args.estates.iter().cloned().map(EstateSource::Folder).collect()),
+fn sources(args: &TokensArgs, settings: &Settings) -> anyhow::Result<Vec<EstateSource>> {
+    if args.estates.is_empty() {
+        return Ok(vec![EstateSource::Catalog(settings.catalog_file()?.to_owned())]);
     }
+    Ok(args.estates.iter().cloned().map(EstateSource::Folder).collect())
 }
 
-fn report_notice(notice: Notice<'_>) {
-    match notice {
-        Notice::Problems(problems) => output::problems(problems, false),
-        Notice::EverythingNotCounted(error) => {
-            output::say(&format!("note: the prompt with the whole catalog was not counted: {error}"));
-        }
-    }
+fn report_problems(problems: &[Problem]) {
+    output::problems(problems, false);
 }
 
 /// Adds advice to the error.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::support::{Estate, Ran};
-use prospector_bench::plans::wordings;
+use prospector_bench::wordings;
 use prospector_discovery::CatalogOptions;
 use serde_json::{Value, json};
 
@@ -31,22 +31,10 @@ fn bench(estate: &Estate, arguments: &[&str]) -> Value {
 fn tokens_are_counted_in_every_way_and_a_recorded_run_counts_the_same() {
     let estate = Estate::sample();
     let file = |name: &str| estate.state().with_extension(name).display().to_string();
-    let (runs, chart, table) = (file("runs.jsonl"), file("svg"), file("md"));
+    let (runs, table) = (file("runs.jsonl"), file("md"));
     let report = bench(
         &estate,
-        &[
-            "tokens",
-            "--queries",
-            "QUERIES",
-            "--prompt",
-            "minimal",
-            "--record",
-            &runs,
-            "--chart",
-            &chart,
-            "--markdown",
-            &table,
-        ],
+        &["tokens", "--queries", "QUERIES", "--prompt", "minimal", "--record", &runs, "--markdown", &table],
     );
     let one = &report["estates"][0];
     assert_eq!(one["questions"], 3);
@@ -68,8 +56,6 @@ fn tokens_are_counted_in_every_way_and_a_recorded_run_counts_the_same() {
     let saved = 1.0 - number(one, "/tokens/context/mean") / number(one, "/tokens/everything/mean");
     assert!((saved - number(one, "/saved/context")).abs() < 1e-3, "{one}");
 
-    let drawn = std::fs::read_to_string(&chart).unwrap();
-    assert!(drawn.starts_with("<svg") && drawn.contains("% saved"), "{drawn}");
     assert!(std::fs::read_to_string(&table).unwrap().starts_with("| estate"));
 
     let replayed = bench(&estate, &["tokens", "--replay", &runs]);
@@ -78,39 +64,15 @@ fn tokens_are_counted_in_every_way_and_a_recorded_run_counts_the_same() {
 }
 
 #[test]
-fn plans_are_compared_with_a_planner_that_sees_everything() {
+fn plans_are_measured_per_profile() {
     let estate = Estate::sample();
     let report =
-        bench(&estate, &["plans", "--queries", "QUERIES", "--profile", "full", "--profile", "compact", "--json"]);
-    let planners = report["planners"].as_array().unwrap();
-    let names: Vec<String> = (planners.iter())
-        .map(|one| format!("{} {}", one["planner"].as_str().unwrap(), one["profile"].as_str().unwrap_or("-")))
-        .collect();
-    assert_eq!(names, ["discovery full", "discovery compact", "everything -"]);
-    for one in planners {
-        assert_eq!(number(one, "/verified"), 1.0, "{one}");
-        assert!(number(one, "/recall") > 0.5 && number(one, "/f1") > 0.3, "{one}");
-    }
-    // The planner that sees everything gets all entries, and needs one round.
-    assert_eq!(number(&planners[2], "/rounds/mean"), 1.0);
-    assert!(number(&planners[2], "/strict_recall") > 0.6);
-}
-
-#[test]
-fn plans_over_records_like_a_catalog() {
-    let records = r#"{"id": "shop.orders", "db": "shop", "table": "orders", "columns": [{"name": "id", "type": "number"}, {"name": "total"}]}
-{"id": "shop.customers", "db": "shop", "table": "customers", "columns": [{"name": "id", "name_nl": "customer number"}]}
-{"id": "pay POST /refunds", "api": "pay", "method": "POST", "path": "/refunds", "operationId": "createRefund", "summary": "Refund a payment"}
-"#;
-    let queries = r#"{"id": "a", "query": "total of orders", "gold": ["shop.orders"]}
-{"id": "b", "query": "refund a payment", "gold": ["pay POST /refunds"]}
-"#;
-    let estate = Estate::new("databases: []\n").with("records.jsonl", records).with("queries.jsonl", queries);
-    let [records, queries] = ["records.jsonl", "queries.jsonl"].map(|name| estate.path(name).display().to_string());
-    let report = estate.run(["bench", "plans", "--records", &records, "--queries", &queries, "--json"]).json(0);
-    // The descriptions are too short to plan with, but the prompt contains every name.
-    for planner in report["planners"].as_array().unwrap() {
-        assert_eq!(number(planner, "/strict_recall"), 1.0, "{report}");
+        bench(&estate, &["tokens", "--queries", "QUERIES", "--profile", "full", "--profile", "compact", "--json"]);
+    let estates = report["estates"].as_array().unwrap();
+    assert_eq!(estates.iter().map(|one| one["profile"].as_str().unwrap()).collect::<Vec<_>>(), ["full", "compact"]);
+    for one in estates {
+        assert_eq!(number(one, "/plan/verified"), 1.0, "{one}");
+        assert!(number(one, "/plan/recall") > 0.5 && number(one, "/plan/f1") > 0.3, "{one}");
     }
 }
 
@@ -134,8 +96,8 @@ fn synthetic_workload_needs_no_catalog() {
     estate.write("queries.jsonl", QUERIES);
     let folder = estate.path("queries.jsonl").with_file_name("");
     let mut command = estate.bare();
-    let ran = Ran::of(command.args(["bench", "plans", "--json", "--limit", "1", "--estate"]).arg(folder));
-    assert_eq!(number(&ran.json(0), "/planners/0/questions"), 1.0);
+    let ran = Ran::of(command.args(["bench", "tokens", "--json", "--limit", "1", "--estate"]).arg(folder));
+    assert_eq!(number(&ran.json(0), "/estates/0/questions"), 1.0);
 }
 
 #[test]

@@ -163,24 +163,6 @@ async fn findings_before_a_failure_are_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_provider_counts_what_discovery_saves() {
-    let fake = FakeProvider::start([]).await;
-    let estate = Estate::sample();
-    let queries = estate.state().with_extension("queries.jsonl");
-    std::fs::write(&queries, r#"{"id": "1", "query": "Revenue by country", "gold": ["music_store.invoices"]}"#)
-        .unwrap();
-    let arguments = ["bench", "tokens", "--prompt", "minimal", "--count", "claude-sonnet-4-5", "--queries"];
-    let mut command = planner(&estate, &fake);
-    command.args(arguments).arg(&queries);
-    let ran = tokio::task::spawn_blocking(move || (Ran::of(&mut command), estate)).await.unwrap().0;
-    let counted = &ran.json(0)["estates"][0]["counted"];
-    assert_eq!(counted["model"], "claude-sonnet-4-5");
-    let of = |path: &str| counted.pointer(path).and_then(Value::as_f64).unwrap();
-    assert!(of("/oracle/mean") < of("/context/mean") && of("/context/mean") < of("/everything"), "{counted}");
-    fake.assert_clean();
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_busy_provider_is_retried_after_its_delay() {
     for model in MODELS {
         let mut script = vec![Turn::failure(429).retry_after(0)];

@@ -5,7 +5,6 @@
 //! below the threshold. Unlabelled hits may still be useful, so the true share of correct hits is at least the reported
 //! one.
 
-mod guarantee;
 mod recalibrate;
 
 use prospector_core::Kind;
@@ -20,8 +19,6 @@ use crate::{
     targets::{Target, target_of},
 };
 
-pub use guarantee::Guarantee;
-use guarantee::Judged;
 pub use recalibrate::{Learned, learn};
 
 /// The upper bounds of the relevance bins.
@@ -39,8 +36,6 @@ pub struct Report {
     /// The mean distance of relevance from the share of correct hits, over the bins.
     expected_calibration_error: f64,
     bins: Vec<Bin>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    guarantee: Option<Guarantee>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     learned: Vec<Learned>,
 }
@@ -66,8 +61,7 @@ struct Bin {
 }
 
 /// Searches for every question and for the negatives, i.e. questions without an answer in the catalog. At most `hits`
-/// hits per question are judged; `kind` restricts the search. For a share `guarantee` of questions, fits a relevance
-/// level such that the hits above it include everything needed.
+/// hits per question are judged; `kind` restricts the search.
 ///
 /// # Errors
 /// If a search fails.
@@ -77,23 +71,17 @@ pub fn measure(
     negatives: Option<&[Question]>,
     kind: Option<Kind>,
     hits: usize,
-    guarantee: Option<f64>,
 ) -> Result<Report, SearchError> {
     let mut judged: Vec<(f64, bool)> = Vec::new();
     let mut kept = 0;
-    let mut by_question: Vec<Judged> = Vec::new();
     for question in questions {
         let kinds = question.kinds(kind);
         let needed: Vec<Target> = question.gold.iter().filter_map(|name| corpus.names.resolve(name, &kinds)).collect();
         let (found, is_weak) = search(corpus, question, kinds, hits)?;
-        let found = found.into_iter().map(|(target, relevance)| (relevance, needed.contains(&target)));
-        let own: Vec<(f64, bool)> = found.collect();
         if !is_weak {
-            kept += usize::from(!own.is_empty());
-            judged.extend(&own);
+            kept += usize::from(!found.is_empty());
+            judged.extend(found.into_iter().map(|(target, relevance)| (relevance, needed.contains(&target))));
         }
-        // Needed entries that the catalog does not contain count as well.
-        by_question.push(Judged { hits: own, needs: question.gold.len().max(needed.len()) });
     }
     let negatives = match negatives {
         Some(negatives) => {
@@ -118,7 +106,6 @@ pub fn measure(
         hits: judged.len(),
         expected_calibration_error: round(error_of(&judged)),
         bins: bins(&judged),
-        guarantee: guarantee.map(|share| Guarantee::learn(&by_question, share)),
         learned: Vec::new(),
     })
 }
@@ -202,9 +189,6 @@ impl Report {
         text += &format!("own questions kept {:.3} of {}\n", self.own.kept, self.own.questions);
         if let Some(negatives) = &self.negatives {
             text += &format!("negatives rejected {:.3} of {}\n", negatives.rejected, negatives.questions);
-        }
-        if let Some(guarantee) = &self.guarantee {
-            text += &guarantee.line();
         }
         self.learned.iter().for_each(|learned| text += &learned.line());
         text

@@ -67,7 +67,7 @@ pub enum BenchError {
         /// The cause.
         source: sqlx::Error,
     },
-    /// The temporary folder for a catalog could not be created.
+    /// The temporary folder for a database could not be created.
     #[error("cannot create a temporary folder for the catalog")]
     Folder(#[source] std::io::Error),
     /// Neither a file of questions nor a folder with one was given.
@@ -89,15 +89,6 @@ pub enum BenchError {
         question: String,
         /// The error of the model provider.
         failure: LlmError,
-    },
-    /// A token count by the provider failed.
-    #[error(transparent)]
-    Count(#[from] LlmError),
-    /// The model provider does not support token counting.
-    #[error("the provider of {model} does not support token counting: use an Anthropic model with --count")]
-    CountsNothing {
-        /// The model.
-        model: String,
     },
     /// A result could not be written as JSON.
     #[error(transparent)]
@@ -138,10 +129,4 @@ pub enum LineError {
     /// An object that is not a run.
     #[error("not a run: it has no `format`")]
     NoFormat,
-    /// A record that cannot be converted to a catalog entry.
-    #[error(
-        "neither a table with `db`, `table` and `columns` nor an operation with `api`, `method` and `path`; plans need a \
-         catalog for other records"
-    )]
-    NotInCatalogs,
 }

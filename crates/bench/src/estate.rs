@@ -8,14 +8,12 @@ use std::{
 use prospector_core::Problem;
 use prospector_discovery::{Catalog, CatalogOptions, Profile, prompt::PromptForm};
 use prospector_llm::{ChatModel, models::ModelInfo};
-use tempfile::TempDir;
 
 use crate::{
     conversation::{self, Conversation},
     corpus::catalog_records,
     error::BenchError,
     questions::{self, Question},
-    records,
     session::Session,
     targets::TargetNames,
 };
@@ -44,8 +42,8 @@ pub struct Setup<'a> {
     pub state: Option<PathBuf>,
     /// The options to open a catalog with; its state folder is set from `state`.
     pub options: &'a OptionsFn<'a>,
-    /// Receives warnings.
-    pub notify: &'a dyn Fn(Notice<'_>),
+    /// Receives the problems of a catalog.
+    pub notify: &'a dyn Fn(&[Problem]),
 }
 
 /// Creates the options for one catalog.
@@ -55,18 +53,8 @@ pub type OptionsFn<'a> = dyn Fn() -> Result<CatalogOptions<'a>, Box<dyn std::err
 pub enum EstateSource {
     /// A folder with `catalog.yaml` and `queries.jsonl`.
     Folder(PathBuf),
-    /// A file of records, one JSON object per line, from which a catalog is created.
-    Records(PathBuf),
     /// A catalog file.
     Catalog(PathBuf),
-}
-
-/// A warning.
-pub enum Notice<'a> {
-    /// Problems of a catalog.
-    Problems(&'a [Problem]),
-    /// A provider could not count a prompt with everything.
-    EverythingNotCounted(&'a BenchError),
 }
 
 /// An opened catalog with its questions.
@@ -91,22 +79,15 @@ impl Setup<'_> {
             (None, _, None) => return Err(BenchError::NoQuestions),
         };
         let questions = questions::sample_evenly(questions, self.limit);
-        // Deleted once the catalog is open and in memory.
-        let made: TempDir;
         let (name, path, state) = match source {
             EstateSource::Folder(folder) => {
                 (stem(folder), folder.join("catalog.yaml"), self.state.as_ref().map(|state| state.join(stem(folder))))
-            }
-            EstateSource::Records(path) => {
-                made = tempfile::tempdir().map_err(BenchError::Folder)?;
-                let state = Some(made.path().join("state"));
-                (stem(path), records::write_catalog(path, made.path())?, state)
             }
             EstateSource::Catalog(path) => (stem(path), path.clone(), self.state.clone()),
         };
         let options = CatalogOptions { state, ..(self.options)().map_err(BenchError::Options)? };
         let (catalog, problems) = Catalog::open(&path, options).await?;
-        (self.notify)(Notice::Problems(&problems));
+        (self.notify)(&problems);
         let names = TargetNames::new(&catalog_records(&catalog));
         Ok(Estate { name, catalog, names, questions })
     }

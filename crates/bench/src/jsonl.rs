@@ -13,7 +13,8 @@ pub(crate) fn read<T>(
     what: &'static str,
     parse: impl Fn(&str) -> Result<T, LineError>,
 ) -> Result<Vec<T>, BenchError> {
-    let text = read_text(path, what)?;
+    let text =
+        std::fs::read_to_string(path).map_err(|source| BenchError::Read { what, path: path.to_owned(), source })?;
     let parsed: Result<Vec<T>, BenchError> = lines(&text)
         .map(|(line, text)| parse(text).map_err(|fault| BenchError::Line { path: path.to_owned(), line, fault }))
         .collect();
@@ -22,11 +23,6 @@ pub(crate) fn read<T>(
         return Err(BenchError::Empty { what, path: path.to_owned() });
     }
     Ok(parsed)
-}
-
-/// Reads a file as text.
-pub(crate) fn read_text(path: &Path, what: &'static str) -> Result<String, BenchError> {
-    std::fs::read_to_string(path).map_err(|source| BenchError::Read { what, path: path.to_owned(), source })
 }
 
 /// Iterates over the non-blank lines of a text, with their numbers from 1.

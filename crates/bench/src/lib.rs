@@ -1,7 +1,7 @@
-//! Evaluation: how well search finds what questions need ([`retrieval`], [`calibration`]), the quality of plans
-//! ([`plans`]), their token cost ([`tokens`], [`chart`]), the correctness of queries ([`sql`]), and regression tests of
-//! a user's own questions ([`questions::cases`]). Each module reads its questions from a file, queries a catalog, and
-//! returns a report: JSON by `Serialize`, a table by `table()`.
+//! Evaluation: how well search finds what questions need ([`retrieval`], [`calibration`]), the quality and the token cost
+//! of plans ([`tokens`]), verification of plans with a known verdict ([`wordings`]), the correctness of queries ([`sql`]),
+//! and regression tests of a user's own questions ([`questions::cases`]). Each module reads its questions from a file,
+//! queries a catalog, and returns a report: JSON by `Serialize`, a table by `table()`.
 //!
 //! ```
 //! use prospector_bench::{Corpus, questions::Question, retrieval};
@@ -26,7 +26,6 @@
 mod agreement;
 mod averages;
 pub mod calibration;
-pub mod chart;
 mod conversation;
 mod corpus;
 mod cost;
@@ -34,9 +33,6 @@ mod error;
 pub mod estate;
 mod jsonl;
 mod metrics;
-mod oracle_tools;
-pub mod plans;
-mod provider_count;
 pub mod questions;
 mod records;
 pub mod retrieval;
@@ -45,6 +41,7 @@ pub mod sql;
 mod table;
 mod targets;
 pub mod tokens;
+pub mod wordings;
 
 pub use corpus::Corpus;
 pub use error::BenchError;

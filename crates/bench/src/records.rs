@@ -8,8 +8,6 @@
 //! {"kind", "id", "name", ...}                                              a record as it is indexed
 //! ```
 
-mod catalog;
-
 use std::path::Path;
 
 use prospector_core::Kind;
@@ -22,7 +20,6 @@ use crate::{
     error::{BenchError, LineError},
     jsonl,
 };
-pub(crate) use catalog::write_catalog;
 
 #[derive(Deserialize)]
 struct TableLine {

@@ -25,7 +25,6 @@ use serde_json::Value;
 use crate::{
     conversation::{Conversation, Run},
     error::BenchError,
-    oracle_tools::OracleTools,
     questions::Question,
     targets::{Target, TargetNames},
 };
@@ -61,24 +60,8 @@ impl Session<'_> {
     /// Plans by discovery.
     pub(crate) async fn discover(&self, question: &Question) -> Result<Conversation, BenchError> {
         let tools = DiscoveryTools::new(self.catalog, self.profile).without_user();
-        let prompt = self.prompt(&tools, question, self.form);
-        self.plan(question, &tools, prompt).await
-    }
-
-    /// Plans with everything in the prompt. The built-in planner reads no prompt; it uses unrestricted tools.
-    pub(crate) async fn plan_preloaded(&self, question: &Question) -> Result<Conversation, BenchError> {
-        let tools = DiscoveryTools::new(self.catalog, Profile::Full);
-        let mut prompt = self.prompt(&tools, question, Some(PromptForm::Full));
-        if !self.chat.reads_data() {
-            return self.plan(question, &tools, prompt).await;
-        }
-        prompt.system.clear();
-        prompt.with_tools = true;
-        self.plan(question, &OracleTools { catalog: self.catalog, tools: &tools }, prompt).await
-    }
-
-    fn prompt(&self, tools: &DiscoveryTools, question: &Question, form: Option<PromptForm>) -> Prompt {
-        PromptBuilder::new(self.catalog, tools, INSTRUCTIONS).form(form).build(&self.info, &question.query)
+        let builder = PromptBuilder::new(self.catalog, &tools, INSTRUCTIONS).form(self.form);
+        self.plan(question, &tools, builder.build(&self.info, &question.query)).await
     }
 
     async fn plan(&self, question: &Question, tools: &impl Tools, prompt: Prompt) -> Result<Conversation, BenchError> {

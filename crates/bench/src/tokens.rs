@@ -12,7 +12,7 @@ use prospector_discovery::{
     DiscoveryTools, Profile,
     prompt::{PromptBuilder, PromptForm},
 };
-use prospector_llm::{ChatModel, models::ModelInfo};
+use prospector_llm::models::ModelInfo;
 use serde::Serialize;
 
 use crate::{
@@ -22,7 +22,6 @@ use crate::{
     cost::{CachePrice, ContextParts, count_run},
     error::BenchError,
     estate::Setup,
-    provider_count::{self, ProviderCount, count_with_provider},
     questions::Question,
     session::Session,
     table::Table,
@@ -63,9 +62,6 @@ pub(crate) struct Estate {
     pub(crate) strict_recall: f64,
     pub(crate) plan: PlanMeans,
     pub(crate) rounds: Average,
-    /// The counts of a provider.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) counted: Option<ProviderCount>,
     pub(crate) each: Vec<Row>,
 }
 
@@ -146,13 +142,9 @@ impl Yardsticks {
 /// Plans every question by discovery and counts tokens; recorded runs are counted instead if given.
 ///
 /// # Errors
-/// If a catalog, its questions or the recorded runs cannot be read, if planning or a provider's count fails, or if the
-/// runs cannot be written.
-pub async fn measure(
-    setup: &Setup<'_>,
-    prices: &Prices,
-    counter: Option<&dyn ChatModel>,
-) -> Result<Report, BenchError> {
+/// If a catalog, its questions or the recorded runs cannot be read, if planning fails, or if the runs cannot be
+/// written.
+pub async fn measure(setup: &Setup<'_>, prices: &Prices) -> Result<Report, BenchError> {
     let price = CachePrice::of(&prices.info);
     let replayed = setup.replay.as_deref().map(conversation::read).transpose()?;
     let model = setup.model_name(replayed.as_deref());
@@ -165,11 +157,7 @@ pub async fn measure(
             let yardsticks = Yardsticks::of(&session);
             let runs = session.runs(&estate.questions, replayed.as_deref()).await?;
             let rows = runs.iter().map(|run| row(&session, &yardsticks, price, run)).collect();
-            let mut measured = Estate::of(estate.name.clone(), profile, rows);
-            if let Some(counter) = counter {
-                measured.counted = Some(count_with_provider(&session, counter, &runs, setup.notify).await?);
-            }
-            report.estates.push(measured);
+            report.estates.push(Estate::of(estate.name.clone(), profile, rows));
             recorded.extend(runs);
         }
     }
@@ -245,7 +233,6 @@ impl Estate {
             strict_recall: mean(each.iter().map(|row| f64::from(u8::from(row.agreement.shown)))),
             plan: PlanMeans::of(each.iter().map(|row| &row.agreement)),
             rounds: of(&|row| row.rounds as f64),
-            counted: None,
             tokens,
             each,
         }
@@ -313,10 +300,6 @@ impl Report {
             parts.row([estate.clone(), profile.as_str().to_owned()].into_iter().chain(numbers).collect());
         }
         text += &format!("\nContext by part, means:\n\n{parts}");
-        text +=
-            &provider_count::table(self.estates.iter().filter_map(|estate| {
-                Some((estate.estate.as_str(), estate.profile.as_str(), estate.counted.as_ref()?))
-            }));
         text += &format!("\nModel {}; cache prices of {}; tokens by o200k.\n", self.model, self.prices);
         text
     }

@@ -15,16 +15,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use prospector_agent::plan::{Plan, Verification, verify_plan};
+use prospector_core::Problem;
 use prospector_discovery::{Catalog, CatalogOptions};
 use tempfile::TempDir;
 
 pub use defect::Defect;
 pub use report::{Outcome, Rates, Report, Tally, Verdict};
 
-use crate::{
-    error::BenchError,
-    estate::{Notice, OptionsFn},
-};
+use crate::{error::BenchError, estate::OptionsFn};
 use file::QuerySet;
 
 /// The plans to verify, and the options.
@@ -36,7 +34,7 @@ pub struct Setup<'a> {
     /// The options to open a catalog with; its state is kept in a temporary folder, and its index has no vectors.
     pub options: &'a OptionsFn<'a>,
     /// Receives the problems of the catalogs.
-    pub notify: &'a dyn Fn(Notice<'_>),
+    pub notify: &'a dyn Fn(&[Problem]),
 }
 
 /// Verifies the plans of all catalogs.
@@ -86,6 +84,6 @@ async fn open(set: &QuerySet, setup: &Setup<'_>) -> Result<Opened, BenchError> {
     let state = Some(made.path().join("state"));
     let options = CatalogOptions { state, embedder: None, ..(setup.options)().map_err(BenchError::Options)? };
     let (catalog, problems) = Catalog::open(&path, options).await?;
-    (setup.notify)(Notice::Problems(&problems));
+    (setup.notify)(&problems);
     Ok(Opened { catalog: Arc::new(catalog), _folder: made })
 }
