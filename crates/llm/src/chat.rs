@@ -59,13 +59,4 @@ pub trait ChatModel: Send + Sync {
         }
         Err(LlmError::Nonsense { model: self.name().to_owned(), reason: "the response ended early".into() })
     }
-
-    /// Returns the number of input tokens that the provider would count for the conversation, without generating a response; `None` if it
-    /// does not support that.
-    ///
-    /// # Errors
-    /// As [`ChatModel::stream`].
-    async fn count_tokens(&self, _request: &ChatRequest) -> Result<Option<u64>, LlmError> {
-        Ok(None)
-    }
 }

@@ -250,7 +250,6 @@ impl FakeProvider {
             .route("/v1/chat/completions", api(Api::OpenAi))
             .route("/v1beta/models/{call}", api(Api::Gemini))
             .route("/api/chat", api(Api::Ollama))
-            .route("/v1/messages/count_tokens", post(count))
             .with_state(state.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = format!("http://{}", listener.local_addr().expect("a bound socket has an address"));
@@ -319,31 +318,6 @@ impl Drop for FakeProvider {
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-/// Counts the tokens of a request with the vocabulary of the benches, and refuses what a strict provider would refuse.
-async fn count(Shared(state): Shared<Arc<Mutex<State>>>, headers: HeaderMap, body: Bytes) -> Response {
-    let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    let key = lock(&state).key.clone();
-    let given = headers.get("x-api-key").and_then(|value| value.to_str().ok());
-    let has_messages = body["messages"].as_array().is_some_and(|messages| !messages.is_empty());
-    let refused = if given != key.as_deref() {
-        Some((401, "the key is wrong"))
-    } else if body["model"].as_str().is_none_or(str::is_empty) || !has_messages {
-        Some((400, "`model` or `messages` is missing"))
-    } else if !headers.contains_key("anthropic-version") || body.get("max_tokens").is_some() {
-        Some((400, "the version is missing, or a limit is set"))
-    } else {
-        None
-    };
-    if let Some((status, message)) = refused {
-        lock(&state).violations.push(format!("count: {message}"));
-        let body = json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}});
-        return respond(status, "application/json", body.to_string().into());
-    }
-    let parts = [&body["system"], &body["tools"], &body["messages"]];
-    let tokens: usize = parts.iter().map(|part| prospector_core::tokens::count(&part.to_string())).sum();
-    respond(200, "application/json", json!({"input_tokens": tokens}).to_string().into())
 }
 
 async fn answer(

@@ -28,7 +28,6 @@ mod accumulator;
 mod answer;
 mod attempts;
 mod convert;
-mod count;
 mod failure;
 mod frames;
 mod gemini;

@@ -18,7 +18,6 @@ use super::{
     answer::Answer,
     attempts::{Pieces, again, events},
     convert::{self, Dialect},
-    count::Counter,
     failure::{Failure, Peer},
     http,
     route::Route,
@@ -28,8 +27,6 @@ use crate::{ChatEvent, ChatModel, ChatRequest, LlmError};
 
 pub(super) struct Remote {
     client: Client,
-    /// Counts tokens at the provider.
-    counter: Option<Counter>,
     target: ServiceTarget,
     dialect: Dialect,
     /// The provider's name of the model.
@@ -43,12 +40,10 @@ impl Remote {
     pub(super) fn new(model: &str, dialect: Dialect, route: Route, settings: &Settings) -> Result<Self, LlmError> {
         let peer = Peer::new(model, &route, settings.timeout);
         let client = http::client(&peer, &route.base)?;
-        let counter = (dialect == Dialect::Anthropic).then(|| Counter::new(client.clone(), &route));
         // Without the environment, where `genai` would look for keys.
         let client = Client::builder().with_reqwest(client).build().map_err(|error| peer.failure(error).error)?;
         Ok(Remote {
             client,
-            counter,
             target: target(dialect, &route),
             dialect,
             name: route.name,
@@ -112,11 +107,6 @@ impl ChatModel for Remote {
         let (request, fingerprint) = convert::request(request, self.dialect, &self.thinking);
         let (first, answer) = again(self.retries, || self.attempt(request.clone(), fingerprint, &options)).await?;
         Ok(events(first, answer))
-    }
-
-    async fn count_tokens(&self, request: &ChatRequest) -> Result<Option<u64>, LlmError> {
-        let Some(counter) = &self.counter else { return Ok(None) };
-        again(self.retries, || counter.count(request, &self.peer)).await.map(Some)
     }
 }
 

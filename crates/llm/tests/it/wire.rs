@@ -136,26 +136,6 @@ async fn three_rounds_with_an_openai_compatible_server() {
 }
 
 #[tokio::test]
-async fn anthropic_counts_the_tokens_of_a_request_and_others_do_not() {
-    let fake = FakeProvider::start([Turn::calls([("search_tables", json!({"query": "orders"}))])]).await;
-    let model = connect(CLAUDE, &fake.settings()).unwrap();
-    let mut request = question("How many orders?");
-    let before = model.count_tokens(&request).await.unwrap().unwrap();
-    let answer = model.complete(&request).await.unwrap();
-    go_on(&mut request, answer);
-    let after = model.count_tokens(&request).await.unwrap().unwrap();
-    assert!(before > 50 && after > before, "{before}, {after}");
-    fake.assert_clean();
-    let compatible = connect(SERVER, &fake.settings()).unwrap();
-    assert_eq!(compatible.count_tokens(&request).await.unwrap(), None);
-
-    let mut wrong = fake.settings();
-    wrong.anthropic_api_key = Some("another-key-0123456".into());
-    let refused = connect(CLAUDE, &wrong).unwrap().count_tokens(&request).await.unwrap_err().to_string();
-    assert!(refused.contains("401") && !refused.contains("another-key"), "{refused}");
-}
-
-#[tokio::test]
 async fn a_local_server_needs_no_key() {
     let fake = FakeProvider::start_without_key([Turn::text("Hi")]).await;
     let model = connect("llama3.1:8b", &fake.settings()).unwrap();
