@@ -191,20 +191,10 @@ impl<'a> PromptBuilder<'a> {
         self.fixed_without_tools() + self.count(&metadata::text(&whole::pieces(self.catalog), 0))
     }
 
-    /// Returns the prompt counted by [`PromptBuilder::tokens_of_everything`].
-    pub fn everything(&self) -> String {
-        self.without_tools(&whole::pieces(self.catalog))
-    }
-
     /// Returns the tokens of a prompt without tools that contains only these entries in full, by kind and id; `name#section` is a section
     /// of a document. A lower bound for discovery.
     pub fn tokens_of(&self, things: &[(Kind, String)]) -> usize {
         self.fixed_without_tools() + self.count(&metadata::text(&self.choose(things), 0))
-    }
-
-    /// Returns the prompt counted by [`PromptBuilder::tokens_of`].
-    pub fn only(&self, things: &[(Kind, String)]) -> String {
-        self.without_tools(&self.choose(things))
     }
 
     fn choose(&self, things: &[(Kind, String)]) -> Vec<Piece> {
@@ -232,16 +222,8 @@ impl<'a> PromptBuilder<'a> {
         chosen
     }
 
-    fn without_tools(&self, pieces: &[Piece]) -> String {
-        format!("{}\n\n{}", self.fixed_text(), metadata::text(pieces, 0))
-    }
-
-    fn fixed_text(&self) -> String {
-        format!("{}\n\n{}", self.instructions.without_tools, self.instructions.form)
-    }
-
     fn fixed_without_tools(&self) -> usize {
-        tokens::count(&self.fixed_text())
+        tokens::count(&format!("{}\n\n{}", self.instructions.without_tools, self.instructions.form))
     }
 
     /// Counts the tokens of a text, with a cache; very long texts are sampled and scaled by bytes.

@@ -5,7 +5,7 @@ use std::path::Path;
 use prospector_core::Problem;
 use prospector_discovery::{
     Catalog, CatalogOptions, DiscoveryTools, Profile,
-    prompt::{Instructions, PromptBuilder},
+    prompt::{Instructions, PromptBuilder, PromptForm},
     sources::approve,
 };
 use prospector_llm::models::UNLISTED;
@@ -187,10 +187,11 @@ async fn no_text_of_a_server_enters_a_system_prompt() {
     let tools = DiscoveryTools::new(&catalog, Profile::Compact);
     let instructions = Instructions { with_tools: "a", without_terms: "b", without_tools: "c", form: "d" };
     let builder = PromptBuilder::new(&catalog, &tools, instructions);
-    let system = builder.build(&UNLISTED, "zyxwvu").system;
-    let mut texts: Vec<String> = system.into_iter().map(|block| block.text).collect();
-    texts.push(builder.everything());
-    texts.push(builder.map());
+    let mut texts = vec![builder.map()];
+    for form in [None, Some(PromptForm::Full)] {
+        let builder = PromptBuilder::new(&catalog, &tools, instructions).form(form);
+        texts.extend(builder.build(&UNLISTED, "zyxwvu").system.into_iter().map(|block| block.text));
+    }
     let all = texts.join("\n").to_lowercase();
     assert!(!all.contains("zyxwvu") && all.contains("ours"), "{all}");
     // It is still found by search.
