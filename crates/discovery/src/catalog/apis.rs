@@ -19,6 +19,7 @@ use self::invoke::{HttpCaller, Invoke};
 use super::{
     cache::{self, Cache},
     entry::{EntryReader, address, path, plain},
+    file_schema,
     node::Placed,
     paths::{files, names, watch},
     section::{Folders, Opening, Section},
@@ -61,8 +62,7 @@ impl Section for Apis<'_> {
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<ApiEntry> {
         let lookup = reader.lookup;
-        let keys = ["path", "name", "type", "url", "description", "operations", "reads", "invoke", "headers"];
-        let mut fields = reader.fields(format!("apis[{at}]"), entry, &keys)?;
+        let mut fields = reader.fields::<file_schema::ApiEntry>(format!("apis[{at}]"), entry)?;
         let url = fields.text("url");
         let (path, fetched) = match (fields.has("path"), &url) {
             (false, Some((written, line))) => {

@@ -14,6 +14,7 @@ use prospector_fetch::Request;
 use self::confluence::Wiki;
 use super::{
     entry::{EntryReader, address, path, plain},
+    file_schema,
     node::Placed,
     paths::{files, watch},
     section::{Folders, Opening, Section},
@@ -46,9 +47,7 @@ impl Section for Documents {
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<DocumentEntry> {
         let lookup = reader.lookup;
-        let keys =
-            ["path", "name", "content", "url", "description", "tags", "confluence", "space", "label", "user", "token"];
-        let mut fields = reader.fields(format!("documents[{at}]"), entry, &keys)?;
+        let mut fields = reader.fields::<file_schema::DocumentEntry>(format!("documents[{at}]"), entry)?;
         let entry = DocumentEntry {
             line: fields.line(),
             name: plain(&mut fields, "name"),

@@ -1,6 +1,7 @@
 //! Parses entries of a catalog file: each field is removed from its mapping, and problems are reported with their line.
 
 use prospector_core::Problem;
+use schemars::JsonSchema;
 
 use super::{
     environment::{Environment, environment},
@@ -18,9 +19,13 @@ pub(super) struct EntryReader<'a> {
 }
 
 impl EntryReader<'_> {
-    /// Returns the fields of an entry with only these keys; `None`, with a problem reported, if it is not a mapping.
-    pub(super) fn fields(&mut self, what: impl Into<String>, entry: Placed, keys: &[&str]) -> Option<Fields<'_>> {
-        Fields::of(self.file, what, entry, keys, self.problems)
+    /// Returns the fields of an entry with the keys of `T`; `None`, with a problem reported, if it is not a mapping.
+    pub(super) fn fields<T: JsonSchema + 'static>(
+        &mut self,
+        what: impl Into<String>,
+        entry: Placed,
+    ) -> Option<Fields<'_>> {
+        Fields::of::<T>(self.file, what, entry, self.problems)
     }
 }
 

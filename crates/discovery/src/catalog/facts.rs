@@ -8,6 +8,7 @@ use prospector_facts::{Fact, FactDiscovery, model::Origin};
 use super::{
     entry::{EntryReader, plain, require_plain},
     evidence::CatalogEvidence,
+    file_schema,
     node::Placed,
     section::{Folders, Opening, Section},
 };
@@ -37,8 +38,7 @@ impl Section for Facts {
     type Extra = ();
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<FactEntry> {
-        let keys = ["term", "definition", "source", "confidence"];
-        let mut fields = reader.fields(format!("facts[{at}]"), entry, &keys)?;
+        let mut fields = reader.fields::<file_schema::FactEntry>(format!("facts[{at}]"), entry)?;
         let term = require_plain(&mut fields, "term", "what is defined");
         let definition = require_plain(&mut fields, "definition", "what it means");
         let source = plain(&mut fields, "source");

@@ -13,6 +13,7 @@ use super::{
     environment::Environment,
     error::CatalogError,
     facts::{FactEntry, Facts},
+    file_schema::CatalogEntries,
     fiscal_year, instructions,
     mcp::{Mcp, McpEntry},
     metrics::{self, MetricEntry, Metrics},
@@ -68,27 +69,6 @@ const LISTS: [&str; 12] = [
     SEGMENTS,
     Verified::KEY,
 ];
-const KEYS: &[&str] = &[
-    "databases",
-    "apis",
-    "mcp",
-    "documents",
-    "facts",
-    "skills",
-    "entities",
-    "joins",
-    "dimensions",
-    "metrics",
-    "segments",
-    "fiscal_year_starts",
-    "time_zone",
-    "verified_queries",
-    "context_preload",
-    "instructions",
-    "queries",
-    "fetch",
-    "web_search",
-];
 
 /// Parses the text of a catalog file.
 ///
@@ -111,7 +91,7 @@ pub(super) fn parse(
         reason: format!("not valid YAML: {}", in_plain_words(&error.without_snippet().to_string())),
     })?;
     let line = root.line;
-    let Some(mut top) = Fields::of(&file, "the catalog", root, KEYS, &mut problems) else {
+    let Some(mut top) = Fields::of::<CatalogEntries>(&file, "the catalog", root, &mut problems) else {
         let reason = problems.pop().map(|problem| problem.reason).unwrap_or_default();
         return Err(CatalogError::Syntax { path: path.to_owned(), line, reason });
     };

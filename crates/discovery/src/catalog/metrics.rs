@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use super::{
     entry::{EntryReader, plain, require_plain},
+    file_schema,
     node::{Fields, Placed},
     paths::nearest_file,
     section::{Folders, Opening, Section},
@@ -71,7 +72,7 @@ impl Section for Metrics {
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<MetricEntry> {
         let file = reader.file;
-        let mut fields = reader.fields(format!("metrics[{at}]"), entry, &METRIC_KEYS)?;
+        let mut fields = reader.fields::<file_schema::MetricEntry>(format!("metrics[{at}]"), entry)?;
         if fields.has("path") {
             let path = require_plain(
                 &mut fields,
@@ -188,32 +189,6 @@ pub(super) fn define_terms(model: &SemanticModel) -> Vec<Fact> {
         .flat_map(|segment| of(&segment.name, &segment.place, &segment.synonyms, model.define_segment(segment)));
     metrics.chain(segments).collect()
 }
-
-const METRIC_KEYS: [&str; 23] = [
-    "name",
-    "kind",
-    "entity",
-    "aggregate",
-    "expression",
-    "filter",
-    "time",
-    "grain",
-    "semi_additive",
-    "per",
-    "numerator",
-    "denominator",
-    "metric",
-    "window",
-    "to_date",
-    "unit",
-    "format",
-    "owner",
-    "description",
-    "synonyms",
-    "source",
-    "path",
-    "database",
-];
 
 /// Parses how a metric is computed, by `kind` or, without it, by its other keys.
 fn read_kind(fields: &mut Fields<'_>) -> Option<MetricKind> {
@@ -345,8 +320,7 @@ pub(super) fn read_texts(fields: &mut Fields<'_>, key: &str) -> Vec<String> {
 /// Parses an entity.
 pub(super) fn read_entity(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Entity> {
     let file = reader.file;
-    let keys = ["name", "table", "key", "time", "grain", "stored_in", "description"];
-    let mut fields = reader.fields(format!("entities[{at}]"), entry, &keys)?;
+    let mut fields = reader.fields::<file_schema::EntityEntry>(format!("entities[{at}]"), entry)?;
     let name = require_plain(&mut fields, "name", "its name in expressions");
     let table = require_plain(&mut fields, "table", "the table with one row per entity");
     let line = fields.line();
@@ -369,7 +343,7 @@ pub(super) fn read_entity(reader: &mut EntryReader<'_>, at: usize, entry: Placed
 /// Parses a join.
 pub(super) fn read_join(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Join> {
     let file = reader.file;
-    let mut fields = reader.fields(format!("joins[{at}]"), entry, &["from", "to"])?;
+    let mut fields = reader.fields::<file_schema::JoinEntry>(format!("joins[{at}]"), entry)?;
     let line = fields.line();
     let mut side = |key: &str| -> Option<(String, Vec<String>)> {
         let named = read_texts(&mut fields, key);
@@ -393,8 +367,7 @@ pub(super) fn read_join(reader: &mut EntryReader<'_>, at: usize, entry: Placed) 
 /// Parses a dimension.
 pub(super) fn read_dimension(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Dimension> {
     let file = reader.file;
-    let keys = ["name", "column", "columns", "entity", "expression", "via", "description", "synonyms"];
-    let mut fields = reader.fields(format!("dimensions[{at}]"), entry, &keys)?;
+    let mut fields = reader.fields::<file_schema::DimensionEntry>(format!("dimensions[{at}]"), entry)?;
     let line = fields.line();
     let name = require_plain(&mut fields, "name", "the name of the dimension");
     let mut named = fields.texts("columns");

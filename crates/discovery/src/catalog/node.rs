@@ -3,11 +3,14 @@
 use indexmap::IndexMap;
 use prospector_core::Problem;
 use prospector_core::name::nearest;
+use schemars::JsonSchema;
 use serde::{
     Deserialize, Deserializer,
     de::{self, MapAccess, SeqAccess, Visitor},
 };
 use serde_saphyr::Spanned;
+
+use super::file_schema::keys;
 
 /// A YAML value.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,22 +127,21 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Starts to parse a mapping with only these keys. Returns `None`, with a problem reported, if the value is not a mapping.
-    pub(super) fn of(
+    /// Starts to parse a mapping with the keys of `T`. Returns `None`, with a problem reported, if the value is not a mapping.
+    pub(super) fn of<T: JsonSchema + 'static>(
         file: &'a str,
         what: impl Into<String>,
         placed: Placed,
-        allowed: &[&str],
         problems: &'a mut Vec<Problem>,
     ) -> Option<Self> {
-        let what = what.into();
+        let (what, allowed) = (what.into(), keys::<T>());
         let Node::Map(map) = placed.node else {
             problems.push(
                 Problem::error(
                     format!("{file}:{}", placed.line),
                     format!("{what} must be a mapping, not {}", placed.node.describe()),
                 )
-                .advise(format!("write `{}: ...`", allowed.first().unwrap_or(&"name"))),
+                .advise(format!("write `{}: ...`", allowed.first().map_or("name", String::as_str))),
             );
             return None;
         };
@@ -147,11 +149,11 @@ impl<'a> Fields<'a> {
         let unknown: Vec<(String, u64)> = fields
             .map
             .iter()
-            .filter(|(key, _)| !allowed.contains(&key.as_str()))
+            .filter(|(key, _)| !allowed.contains(key))
             .map(|(key, value)| (key.clone(), value.line))
             .collect();
         for (key, line) in unknown {
-            let near = nearest(&key, allowed.iter().copied(), 1).pop().unwrap_or_default();
+            let near = nearest(&key, allowed.iter().map(String::as_str), 1).pop().unwrap_or_default();
             let reason = format!("{} has an unknown key `{key}`", fields.what);
             fields.fail(line, reason, format!("did you mean `{near}`? the keys are {}", allowed.join(", ")));
         }

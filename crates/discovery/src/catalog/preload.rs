@@ -6,6 +6,7 @@ use prospector_core::record::ResourceKind;
 use super::{
     Catalog,
     entry::EntryReader,
+    file_schema,
     node::{Node, Placed},
 };
 
@@ -71,8 +72,7 @@ pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> PreloadEntry 
             }
         }
         _ => {
-            let keys = ["seed_patterns", "similarity_threshold", "max_tables"];
-            if let Some(mut fields) = reader.fields("context_preload", entry, &keys) {
+            if let Some(mut fields) = reader.fields::<file_schema::PreloadSettings>("context_preload", entry) {
                 read.preload.seeds = fields.texts("seed_patterns");
                 read.preload.threshold = fields.share("similarity_threshold").unwrap_or(THRESHOLD);
                 read.preload.max_tables = fields.count("max_tables", MAX_TABLES_TO_PIN).unwrap_or(MAX_TABLES);

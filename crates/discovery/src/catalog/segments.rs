@@ -4,6 +4,7 @@ use prospector_semantics::model::{Segment, SegmentMembers};
 
 use super::{
     entry::{EntryReader, plain, require_plain},
+    file_schema,
     metrics::read_texts,
     node::Placed,
 };
@@ -11,12 +12,10 @@ use super::{
 /// The key of the catalog file for segments.
 pub(super) const SEGMENTS: &str = "segments";
 
-const KEYS: [&str; 9] = ["name", "entity", "filter", "where", "query", "key", "description", "synonyms", "source"];
-
 /// Parses a segment.
 pub(super) fn read_segment(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Segment> {
     let file = reader.file;
-    let mut fields = reader.fields(format!("{SEGMENTS}[{at}]"), entry, &KEYS)?;
+    let mut fields = reader.fields::<file_schema::SegmentEntry>(format!("{SEGMENTS}[{at}]"), entry)?;
     let line = fields.line();
     let name = require_plain(&mut fields, "name", "the name of the segment");
     let entity = require_plain(&mut fields, "entity", "the entity of its rows");

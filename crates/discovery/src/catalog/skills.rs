@@ -11,6 +11,7 @@ use prospector_skills::{SkillDiscovery, SkillFolder};
 
 use super::{
     entry::{EntryReader, path},
+    file_schema,
     node::Placed,
     paths::{nearest_file, watch},
     section::{Folders, Opening, Section},
@@ -36,7 +37,7 @@ impl Section for Skills {
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<SkillEntry> {
         let lookup = reader.lookup;
-        let mut fields = reader.fields(format!("skills[{at}]"), entry, &["path"])?;
+        let mut fields = reader.fields::<file_schema::SkillEntry>(format!("skills[{at}]"), entry)?;
         let path = path(&mut fields, "a folder of skills", lookup);
         let entry = SkillEntry { line: fields.line(), path: path? };
         (!fields.has_failed()).then_some(entry)

@@ -9,6 +9,7 @@ use prospector_queries::{VerifiedQueries, list_files};
 
 use super::{
     entry::{EntryReader, path},
+    file_schema,
     node::Placed,
     paths::nearest_file,
     section::{Folders, Opening, Section},
@@ -34,7 +35,7 @@ impl Section for Verified {
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<VerifiedEntry> {
         let lookup = reader.lookup;
-        let mut fields = reader.fields(format!("verified_queries[{at}]"), entry, &["path"])?;
+        let mut fields = reader.fields::<file_schema::VerifiedEntry>(format!("verified_queries[{at}]"), entry)?;
         let path = path(&mut fields, "a folder of verified queries", lookup);
         let entry = VerifiedEntry { line: fields.line(), path: path? };
         (!fields.has_failed()).then_some(entry)

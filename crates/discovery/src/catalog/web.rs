@@ -24,6 +24,7 @@ use prospector_skills::{PageText, Pages, Refusal};
 use super::{
     entry::EntryReader,
     environment::{Environment, EnvironmentError, environment},
+    file_schema,
     node::Placed,
     web_search::{WebSearch, WebSearchEntry},
 };
@@ -77,7 +78,7 @@ impl FetchEntry {
     /// Parses the mapping `fetch`.
     pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> Option<Self> {
         let lookup = reader.lookup;
-        let mut fields = reader.fields("fetch", entry, &["allow", "public"])?;
+        let mut fields = reader.fields::<file_schema::FetchEntry>("fetch", entry)?;
         let mut allow = Vec::new();
         for host in fields.texts("allow") {
             match parse_rule(&host, lookup) {

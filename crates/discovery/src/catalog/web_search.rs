@@ -10,6 +10,7 @@ use url::Url;
 
 use super::{
     entry::{EntryReader, address, optional},
+    file_schema,
     node::Placed,
 };
 
@@ -33,7 +34,7 @@ impl WebSearchEntry {
     /// Parses the mapping `web_search`.
     pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> Option<Self> {
         let lookup = reader.lookup;
-        let mut fields = reader.fields("web_search", entry, &["url", "token"])?;
+        let mut fields = reader.fields::<file_schema::WebSearchEntry>("web_search", entry)?;
         let Some((written, line)) = fields.text("url") else {
             let line = fields.line();
             fields.fail(line, "web_search has no `url`", "write the search page of a SearXNG server");

@@ -10,25 +10,9 @@ use super::{
 use crate::catalog::{
     entry::{EntryReader, optional, path, plain},
     environment::{Environment, url_environment, with_key},
+    file_schema,
     node::{Fields, Placed},
 };
-
-/// The keys of an entry, except those of services.
-const KEYS: [&str; 13] = [
-    "path",
-    "name",
-    "type",
-    "description",
-    "descriptions",
-    "tables",
-    "functions",
-    "values",
-    "personal",
-    "strict",
-    "url",
-    "schemas",
-    "bigquery",
-];
 
 /// An entry of `databases`.
 #[derive(Debug)]
@@ -59,8 +43,7 @@ pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, mut entry: Placed) -
     let what = format!("databases[{at}]");
     let bigquery = services::bigquery(reader.file, &what, &mut entry, lookup, reader.problems).ok()?;
     let values = ValuesEntry::take(reader, &what, &mut entry)?;
-    let keys: Vec<&str> = KEYS.into_iter().chain(services::KEYS).collect();
-    let mut fields = reader.fields(what, entry, &keys)?;
+    let mut fields = reader.fields::<file_schema::DatabaseEntry>(what, entry)?;
     let schemas = fields.texts("schemas");
     let server = server(&mut fields, &schemas, lookup);
     let service = bigquery.or(services::elasticsearch(&mut fields, lookup));

@@ -9,13 +9,12 @@ use prospector_core::Problem;
 use crate::catalog::{
     entry::optional,
     environment::{Environment, url_environment},
+    file_schema::BigqueryEntry,
     node::{Fields, Node, Placed},
 };
 
 /// The keys that require `elasticsearch`.
-pub(super) const KEYS: [&str; 6] = ["elasticsearch", "indices", "token", "api_key", "user", "password"];
-
-const BIGQUERY: [&str; 7] = ["project", "datasets", "credentials", "token", "location", "max_gigabytes", "endpoint"];
+const KEYS: [&str; 6] = ["elasticsearch", "indices", "token", "api_key", "user", "password"];
 
 /// Parses the `elasticsearch` of an entry and its credentials, which are never shown.
 pub(super) fn elasticsearch(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Source> {
@@ -74,7 +73,7 @@ pub(super) fn bigquery(
 ) -> Result<Option<Source>, ()> {
     let Node::Map(map) = &mut entry.node else { return Ok(None) };
     let Some(placed) = map.shift_remove("bigquery") else { return Ok(None) };
-    let mut fields = Fields::of(file, format!("`bigquery` of {what}"), placed, &BIGQUERY, problems).ok_or(())?;
+    let mut fields = Fields::of::<BigqueryEntry>(file, format!("`bigquery` of {what}"), placed, problems).ok_or(())?;
     let line = fields.line();
     let datasets = fields.texts("datasets");
     let gigabytes = fields.text("max_gigabytes");

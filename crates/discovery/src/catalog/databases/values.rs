@@ -14,6 +14,7 @@ use super::OpenedDatabases;
 use crate::catalog::{
     cache::Cache,
     entry::EntryReader,
+    file_schema::ValuesSettings,
     node::{Fields, Node, Placed},
     section::Opening,
 };
@@ -49,8 +50,8 @@ impl ValuesEntry {
         if let Node::Bool(is_on) = placed.node {
             return Some(ValuesEntry { is_on: Some(is_on), ..ValuesEntry::default() });
         }
-        let keys = ["max_per_column", "skip"];
-        let mut fields = Fields::of(reader.file, format!("`values` of {what}"), placed, &keys, reader.problems)?;
+        let mut fields =
+            Fields::of::<ValuesSettings>(reader.file, format!("`values` of {what}"), placed, reader.problems)?;
         let line = fields.line();
         let max_per_column = fields.count("max_per_column", MAX_VALUES).unwrap_or(DEFAULT_VALUES);
         let skip = fields.texts("skip");

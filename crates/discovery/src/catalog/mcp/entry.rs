@@ -15,27 +15,10 @@ use prospector_mcp::{
 use crate::catalog::{
     entry::{EntryReader, address, plain},
     environment::{Environment, environment},
+    file_schema,
     node::{Fields, Node, Placed},
 };
 
-const KEYS: [&str; 14] = [
-    "name",
-    "command",
-    "args",
-    "env",
-    "folder",
-    "url",
-    "headers",
-    "oauth",
-    "import",
-    "servers",
-    "description",
-    "tools",
-    "invoke",
-    "timeout",
-];
-/// The keys of `oauth`.
-const OAUTH_KEYS: [&str; 2] = ["client_id", "scopes"];
 /// Timeout of the handshake, a list or a call, in seconds, if the entry has none.
 const DEFAULT_TIMEOUT: u64 = 30;
 /// Maximum timeout of an entry, in seconds.
@@ -163,7 +146,7 @@ pub(super) fn is_name(text: &str) -> bool {
 /// Parses an entry.
 pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<McpEntry> {
     let lookup = reader.lookup;
-    let mut fields = reader.fields(format!("mcp[{at}]"), entry, &KEYS)?;
+    let mut fields = reader.fields::<file_schema::McpEntry>(format!("mcp[{at}]"), entry)?;
     let line = fields.line();
     let origins = ["command", "url", "import"];
     if origins.iter().filter(|key| fields.has(key)).count() != 1 {
@@ -200,7 +183,7 @@ fn read_oauth(reader: &mut EntryReader<'_>, at: usize, placed: Placed) -> Option
     if placed.node == Node::Bool(true) {
         return Some(OAuth::default());
     }
-    let mut fields = reader.fields(format!("`oauth` of mcp[{at}]"), placed, &OAUTH_KEYS)?;
+    let mut fields = reader.fields::<file_schema::OAuthClient>(format!("`oauth` of mcp[{at}]"), placed)?;
     let oauth = OAuth { client_id: plain(&mut fields, "client_id"), scopes: fields.texts("scopes") };
     (!fields.has_failed()).then_some(oauth)
 }
