@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use prospector_core::Kind;
 use prospector_core::record::{MIN_DESCRIBED, Relevance, Resource, drop_tail};
-use prospector_core::tool::{Answer, Effect, Page, Part, Tool, ToolError, ToolOutput, Toolset};
+use prospector_core::tool::{Answer, Effect, ListArgs, Page, Part, Tool, ToolError, ToolOutput, Toolset};
 use prospector_search::{Index, Query};
 use prospector_text::cut;
 use schemars::JsonSchema;
@@ -56,15 +56,6 @@ struct ListApis {
     discovery: Arc<ApiDiscovery>,
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct ListApisArgs {
-    /// Maximum number of results (default 50).
-    limit: Option<usize>,
-    /// Number of results to skip.
-    offset: Option<usize>,
-}
-
 #[derive(Clone, Serialize)]
 struct ListedApi {
     name: String,
@@ -84,10 +75,10 @@ impl Tool for ListApis {
     const DESCRIPTION: &'static str = "Lists the APIs with their number of operations.";
     const MORE: &'static str = "call again with an offset";
     const EFFECT: Effect = Effect::Reads;
-    type Args = ListApisArgs;
+    type Args = ListArgs;
     type Output = Page<ListedApi>;
 
-    async fn call(&self, args: ListApisArgs) -> Result<Page<ListedApi>, ToolError> {
+    async fn call(&self, args: ListArgs) -> Result<Page<ListedApi>, ToolError> {
         let listed = |api: &Api| ListedApi {
             name: api.name.clone(),
             r#type: api.kind,
@@ -97,7 +88,7 @@ impl Tool for ListApis {
             note: api.note().to_owned(),
         };
         let apis = self.discovery.apis().iter().map(listed).collect();
-        Ok(Page::cut(apis, args.offset.unwrap_or(0), args.limit.unwrap_or(LISTED).max(1)))
+        Ok(Page::of_list(apis, args))
     }
 }
 

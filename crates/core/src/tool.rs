@@ -16,5 +16,5 @@ pub use definition::{Effect, Tool, ToolSpec};
 pub use error::{ToolError, ToolErrorCode};
 pub use guarded::BoxFuture;
 pub use output::{Budget, Cut, Part, Text, ToolOutput};
-pub use page::Page;
+pub use page::{ListArgs, Page};
 pub use toolset::{Callable, Toolset};

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use prospector_core::record::{Relevance, Resource, ResourceKind, drop_tail};
-use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolErrorCode, ToolOutput, Toolset};
+use prospector_core::tool::{Effect, ListArgs, Page, Part, Tool, ToolError, ToolErrorCode, ToolOutput, Toolset};
 use prospector_core::work::compute;
 use prospector_search::{Index, SearchError};
 use schemars::JsonSchema;
@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Document, DocumentDiscovery, DocumentError, Format, Passage, model::ResourceReader};
 
-const DEFAULT_LIMIT: usize = 50;
 const DEFAULT_HITS: usize = 5;
 const MAX_HITS: usize = 50;
 /// Maximum number of section names suggested for an unknown one.
@@ -35,15 +34,6 @@ impl DocumentDiscovery {
 
 /// `list_documents`
 struct ListDocuments(Arc<DocumentDiscovery>);
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct ListArgs {
-    /// Maximum number of results (default 50).
-    limit: Option<usize>,
-    /// Number of results to skip.
-    offset: Option<usize>,
-}
 
 #[derive(Clone, Serialize)]
 struct Listed {
@@ -78,7 +68,7 @@ impl Tool for ListDocuments {
             last_updated: document.last_updated.clone(),
             sections: document.sections.len(),
         });
-        Ok(Page::cut(listed.collect(), args.offset.unwrap_or(0), args.limit.unwrap_or(DEFAULT_LIMIT)))
+        Ok(Page::of_list(listed.collect(), args))
     }
 }
 

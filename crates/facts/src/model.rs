@@ -173,7 +173,8 @@ pub struct Related {
 /// The result of `resolve_fact`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Resolution {
-    /// The question as asked.
+    /// The question as asked; omitted if the caller knows it.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub question: String,
     /// The term that `answer` defines, spelled as in its source; absent if it defines none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -184,8 +185,8 @@ pub struct Resolution {
     /// The full definition in the source of `answer`, if longer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub definition: Option<String>,
-    /// Confidence, 0 to 1.
-    #[serde(serialize_with = "two_digits")]
+    /// Confidence, 0 to 1; 0 and omitted without an answer.
+    #[serde(serialize_with = "two_digits", skip_serializing_if = "is_zero")]
     pub confidence: f64,
     /// Sources of the answer, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -230,4 +231,9 @@ pub struct Unresolved {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
 pub(crate) fn two_digits<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64((value * 100.0).round() / 100.0)
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+pub(crate) fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use prospector_core::name::nearest;
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::finding::Definition;
-use prospector_core::tool::{Cut, Effect, Page, Part, Text, Tool, ToolError, ToolOutput, Toolset, compact};
+use prospector_core::tool::{Cut, Effect, ListArgs, Page, Part, Text, Tool, ToolError, ToolOutput, Toolset, compact};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::{
     discovery::FactDiscovery,
     error::FactError,
     extract::{Extracted, ExtractedFact, MAX_FACTS},
-    model::{Fact, Origin, Resolution, Source, USER, Unresolved, two_digits},
+    model::{Fact, Origin, Resolution, Source, USER, Unresolved, is_zero, two_digits},
 };
 
 const DEFAULT_LIMIT: usize = 50;
@@ -134,7 +134,7 @@ struct ResolutionText<'a> {
     answer: Option<&'a str>,
     #[serde(skip_serializing_if = "String::is_empty")]
     source: String,
-    #[serde(serialize_with = "two_digits", skip_serializing_if = "is_nothing")]
+    #[serde(serialize_with = "two_digits", skip_serializing_if = "is_zero")]
     confidence: f64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     otherwise: Vec<String>,
@@ -154,11 +154,6 @@ struct TermText<'a> {
     term: &'a str,
     definition: &'a str,
     source: &'a str,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
-fn is_nothing(confidence: &f64) -> bool {
-    *confidence == 0.0
 }
 
 impl Resolution {
@@ -352,7 +347,7 @@ fn page(Extracted { facts, note }: Extracted) -> Page<ExtractedFact> {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ListArgs {
+struct KnownArgs {
     /// Maximum number of results (default 50).
     limit: Option<usize>,
     /// Number of results to skip.
@@ -368,10 +363,10 @@ impl Tool for ListKnownFacts {
     const DESCRIPTION: &'static str = "Lists user-supplied and catalog facts, by term.";
     const MORE: &'static str = "call again with offset, or with contains";
     const EFFECT: Effect = Effect::Reads;
-    type Args = ListArgs;
+    type Args = KnownArgs;
     type Output = Page<Fact>;
 
-    async fn call(&self, args: ListArgs) -> Result<Page<Fact>, ToolError> {
+    async fn call(&self, args: KnownArgs) -> Result<Page<Fact>, ToolError> {
         let facts = self.0.facts().await.map_err(|error| unavailable(&error))?;
         let wanted = args.contains.unwrap_or_default().trim().to_lowercase();
         let hits: Vec<Fact> = facts
@@ -388,15 +383,6 @@ impl Tool for ListKnownFacts {
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct UnresolvedArgs {
-    /// Maximum number of results (default 50).
-    limit: Option<usize>,
-    /// Number of results to skip.
-    offset: Option<usize>,
-}
-
 struct GetUnresolvedFacts(Arc<FactDiscovery>);
 
 impl Tool for GetUnresolvedFacts {
@@ -404,11 +390,11 @@ impl Tool for GetUnresolvedFacts {
     const DESCRIPTION: &'static str = "Lists questions that resolve_fact could not answer, most recent first.";
     const MORE: &'static str = "call again with offset";
     const EFFECT: Effect = Effect::Reads;
-    type Args = UnresolvedArgs;
+    type Args = ListArgs;
     type Output = Page<Unresolved>;
 
-    async fn call(&self, args: UnresolvedArgs) -> Result<Page<Unresolved>, ToolError> {
+    async fn call(&self, args: ListArgs) -> Result<Page<Unresolved>, ToolError> {
         let open = self.0.open_questions().await.map_err(|error| unavailable(&error))?;
-        Ok(Page::cut(open, args.offset.unwrap_or(0), args.limit.unwrap_or(DEFAULT_LIMIT)))
+        Ok(Page::of_list(open, args))
     }
 }

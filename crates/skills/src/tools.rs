@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use prospector_core::Kind;
 use prospector_core::record::{Relevance, Resource, drop_tail};
-use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput, Toolset};
+use prospector_core::tool::{Effect, ListArgs, Page, Part, Tool, ToolError, ToolOutput, Toolset};
 use prospector_search::{Index, Query, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,6 @@ use crate::{
     resolve::ResolveSkillLink,
 };
 
-const DEFAULT_LIMIT: usize = 50;
 const DEFAULT_HITS: usize = 3;
 const MAX_HITS: usize = 50;
 /// Maximum size of a linked file included in `get_skill`; larger ones are left to `resolve_skill_link`.
@@ -47,15 +46,6 @@ impl SkillDiscovery {
 /// `list_skills`
 struct ListSkills(Arc<SkillDiscovery>);
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct ListArgs {
-    /// Maximum number of results (default 50).
-    limit: Option<usize>,
-    /// Number of results to skip.
-    offset: Option<usize>,
-}
-
 #[derive(Clone, Serialize)]
 struct Listed {
     name: String,
@@ -85,7 +75,7 @@ impl Tool for ListSkills {
             allowed_tools: skill.allowed_tools.clone(),
             missing_tools: self.0.missing_tools(skill),
         });
-        Ok(Page::cut(listed.collect(), args.offset.unwrap_or(0), args.limit.unwrap_or(DEFAULT_LIMIT)))
+        Ok(Page::of_list(listed.collect(), args))
     }
 }
 

@@ -1,11 +1,22 @@
 //! Lists that indicate truncation.
 
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
 
 use super::finding::QueryFinding;
 use super::output::{Budget, Cut, ToolOutput, fit};
 use crate::record::Resource;
+
+/// The arguments of a tool that lists all entries of a kind.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListArgs {
+    /// Maximum number of results (default 50).
+    limit: Option<usize>,
+    /// Number of results to skip.
+    offset: Option<usize>,
+}
 
 /// A list in a result. In JSON it is a plain array if there are no annotations, else `{"items": [..], "truncated": true, "total": 171,
 /// "next": "..", "note": "..", "weak": true, "nearest": [..]}`.
@@ -42,6 +53,11 @@ impl<T> Page<T> {
             is_cut: false,
             first: None,
         }
+    }
+
+    /// Creates the requested page; at least one item is shown.
+    pub fn of_list(items: Vec<T>, args: ListArgs) -> Self {
+        Page::cut(items, args.offset.unwrap_or(0), args.limit.unwrap_or(50).max(1))
     }
 
     /// Creates the page of `limit` items from `offset`.

@@ -2,15 +2,10 @@
 
 use std::sync::Arc;
 
-use prospector_core::record::Resource;
-use prospector_core::tool::finding::Definition;
-use prospector_core::tool::{Answer, BoxFuture, Callable, Cut, Effect, Part, Text, ToolError, ToolOutput, ToolSpec};
-use prospector_facts::{
-    Resolution,
-    model::{Related, Source},
-};
+use prospector_core::tool::{Answer, BoxFuture, Callable, Effect, ToolError, ToolSpec};
+use prospector_facts::Resolution;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::target::TargetResolver;
@@ -64,7 +59,8 @@ impl Callable for ResolveFact {
                     let answer = self.targets.call("resolve_fact", json!({"question": question}), max_tokens).await?;
                     Ok(match answer.whole::<Resolution>() {
                         Some(whole) if whole.question == question => {
-                            Answer::of(Brief(whole.clone()), MORE).fit(max_tokens)
+                            let brief = Resolution { question: String::new(), ..whole.clone() };
+                            Answer::of(brief, MORE).fit(max_tokens)
                         }
                         _ => answer,
                     })
@@ -74,74 +70,6 @@ impl Callable for ResolveFact {
                 }
             }
         })
-    }
-}
-
-/// A [`Resolution`] without the question, and without a confidence if there is no answer.
-#[derive(Clone)]
-struct Brief(Resolution);
-
-/// Its JSON fields.
-#[derive(Serialize)]
-struct Fields<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    term: &'a Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    answer: &'a Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    definition: &'a Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    confidence: Option<f64>,
-    #[serde(skip_serializing_if = "<[Source]>::is_empty")]
-    sources: &'a [Source],
-    #[serde(skip_serializing_if = "<[Source]>::is_empty")]
-    otherwise: &'a [Source],
-    needs_clarification: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    clarification: &'a Option<String>,
-    #[serde(skip_serializing_if = "<[Related]>::is_empty")]
-    related: &'a [Related],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: &'a Option<String>,
-}
-
-impl Serialize for Brief {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Resolution {
-            question: _, term, answer, definition, sources, otherwise, clarification, related, note, ..
-        } = &self.0;
-        let confidence = (self.0.confidence * 100.0).round() / 100.0;
-        let fields = Fields {
-            term,
-            answer,
-            definition,
-            confidence: (answer.is_some() || confidence != 0.0).then_some(confidence),
-            sources,
-            otherwise,
-            needs_clarification: self.0.needs_clarification,
-            clarification,
-            related,
-            note,
-        };
-        fields.serialize(serializer)
-    }
-}
-
-impl ToolOutput for Brief {
-    fn reveals(&self) -> Vec<Resource> {
-        self.0.reveals()
-    }
-
-    fn definition(&self) -> Option<Definition> {
-        self.0.definition()
-    }
-
-    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
-        self.0.parts()
-    }
-
-    fn render(&self, cut: &Cut) -> Text {
-        Text::from(self.0.render_text(cut))
     }
 }
 

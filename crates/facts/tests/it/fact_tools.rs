@@ -107,7 +107,6 @@ async fn remembers_unresolved_questions_until_answered() {
         json!({"question": "What is a quorum call?"}),
         json!({
             "question": "What is a quorum call?",
-            "confidence": 0.0,
             "needs_clarification": true,
             "clarification": "No definition of `quorum call`. Use its general meaning, or ask the user if it has several."
         }),
