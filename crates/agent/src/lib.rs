@@ -35,7 +35,6 @@ pub mod agent_loop;
 mod answer;
 pub mod ask;
 mod budget;
-mod earlier;
 pub mod event;
 pub mod extraction;
 mod goal;

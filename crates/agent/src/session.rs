@@ -17,10 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use store::SessionError;
 use store::Store;
 
-use crate::{
-    answer::{Answered, Condensed, DataQuestion},
-    earlier::EarlierResult,
-};
+use crate::answer::{Answered, Condensed, DataQuestion};
 
 /// Maximum number of characters of the question and of the answer in the line of a turn.
 const MAX_LINE_CHARS: usize = 120;
@@ -254,26 +251,10 @@ impl Session {
         self.turns.iter().flat_map(of_turn).collect()
     }
 
-    /// Returns the results of the session, oldest first, with unique ids.
-    pub(crate) fn results(&self) -> Vec<EarlierResult> {
-        let of_turn = |turn: &Turn| -> Vec<EarlierResult> {
-            let shown = turn.answered.questions.iter().filter(|one| one.error.is_none() && one.reused.is_none());
-            let result = |one: &DataQuestion| EarlierResult {
-                title: one.title.clone(),
-                units: one.units.clone(),
-                warnings: one.warnings.clone(),
-                id: format!("t{}.{}", turn.number, one.id),
-                question: one.question.clone(),
-                sql: one.sql.clone(),
-                databases: one.databases.clone(),
-                columns: one.columns.clone(),
-                rows: one.rows.clone(),
-                has_more: one.has_more,
-                database: one.database.clone(),
-            };
-            shown.map(result).collect()
-        };
-        self.turns.iter().flat_map(of_turn).collect()
+    /// Returns these queries without repetitions, for `get_previous_results`.
+    pub(crate) fn results(&self) -> Vec<DataQuestion> {
+        let own = self.list_queries().into_iter().filter(|one| one.reused.is_none());
+        own.map(|one| DataQuestion { verified: None, ..one }).collect()
     }
 }
 

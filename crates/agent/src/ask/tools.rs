@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use prospector_core::tool::finding::QueryFinding;
+use prospector_core::tool::finding::{QueryFinding, QueryRows};
 use prospector_core::tool::{Answer, Effect, Part, Tool, ToolError, ToolOutput, ToolSpec, Toolset};
 use prospector_discovery::DiscoveryTools;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{earlier::EarlierResult, session::Session, tools::Tools};
+use crate::{answer::DataQuestion, session::Session, tools::Tools};
 
 /// The name of the tool for reasoning notes.
 pub(crate) const THINK: &str = "think";
@@ -58,11 +58,42 @@ pub(crate) struct EarlierLine {
 
 impl ToolOutput for EarlierLine {}
 
+impl ToolOutput for DataQuestion {
+    fn queries(&mut self) -> Vec<QueryFinding<'_>> {
+        let rows = QueryRows {
+            databases: &self.databases,
+            columns: &self.columns,
+            rows: &self.rows,
+            units: &self.units,
+            has_more: self.has_more,
+            warnings: &self.warnings,
+        };
+        vec![QueryFinding {
+            id: &mut self.id,
+            question: &self.question,
+            title: Some(self.title.as_str()).filter(|title| !title.is_empty()),
+            sql: Some(&self.sql),
+            database: self.database.as_deref(),
+            verified: None,
+            rows: Ok(rows),
+        }]
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        vec![
+            ("question", Part::Text(&mut self.question)),
+            ("sql", Part::Text(&mut self.sql)),
+            ("columns", Part::entries(&mut self.columns)),
+            ("rows", Part::entries(&mut self.rows)),
+        ]
+    }
+}
+
 /// One result in full, or a list of the latest results.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 enum Earlier {
-    One(Box<EarlierResult>),
+    One(Box<DataQuestion>),
     All(Vec<EarlierLine>),
 }
 
@@ -83,7 +114,7 @@ impl ToolOutput for Earlier {
 }
 
 /// Results of the session's earlier turns.
-struct Previous(Arc<Vec<EarlierResult>>);
+struct Previous(Arc<Vec<DataQuestion>>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -101,7 +132,7 @@ impl Tool for Previous {
 
     async fn call(&self, wanted: Wanted) -> Result<Earlier, ToolError> {
         let Some(id) = wanted.id.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()) else {
-            let line = |result: &EarlierResult| EarlierLine {
+            let line = |result: &DataQuestion| EarlierLine {
                 id: result.id.clone(),
                 question: result.question.clone(),
                 rows: result.rows.len(),
