@@ -21,13 +21,12 @@ mod value;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use prospector_core::Problem;
 use prospector_core::tool::Toolset;
 use prospector_engine::Engine;
 
 pub use recipe::{Recipe, Rule, Side, Test, TestKind};
 
-use prospector_workflow::{UserWords, Workflow};
+use prospector_workflow::UserWords;
 
 /// The definition of the built-in workflow.
 pub const RECONCILE: &str = include_str!("reconcile.yaml");
@@ -36,12 +35,4 @@ pub const RECONCILE: &str = include_str!("reconcile.yaml");
 /// are the user's messages, from which the tools read which pairs are correct and whether the full run is approved.
 pub fn reconcile_tools(engine: &Arc<Engine>, folder: PathBuf, words: UserWords) -> Toolset {
     tools::tools(engine.clone(), folder, words)
-}
-
-/// Returns the built-in workflow over these tools.
-///
-/// # Errors
-/// If a tool of the workflow is missing.
-pub fn reconcile_workflow(known: &[&str]) -> Result<Workflow, Vec<Problem>> {
-    Workflow::read("reconcile.yaml", RECONCILE, known)
 }

@@ -20,8 +20,8 @@ use prospector_agent::{
 use prospector_core::tool::{Answer, BoxFuture, Callable, Effect, ToolError, ToolSpec, Toolset};
 use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, prompt::Prompt};
 use prospector_offline::Offline;
-use prospector_reconcile::{reconcile_tools, reconcile_workflow};
-use prospector_workflow::{Conversation, UserWords, WorkflowReport};
+use prospector_reconcile::{RECONCILE, reconcile_tools};
+use prospector_workflow::{Conversation, UserWords, Workflow, WorkflowReport};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -160,7 +160,7 @@ impl Estate {
         }
         let known = Conversation::tool_names(&tools, &own);
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        let workflow = reconcile_workflow(&known).unwrap();
+        let workflow = Workflow::read("reconcile.yaml", RECONCILE, &known).unwrap();
         let limits = Limits { rounds: 40, calls: 100, ..Limits::default() };
         let mut conversation = Conversation::new(Arc::new(workflow), own, words, Prompt::new(Vec::new()), limits);
         let (mut ended, events) = (Vec::new(), Mutex::new(Vec::new()));

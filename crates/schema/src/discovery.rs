@@ -10,7 +10,7 @@ use tokio::sync::OnceCell;
 
 use crate::{
     families::Families,
-    joins::{Connection, Join, JoinGraph},
+    joins::{Connection, JoinGraph},
     model::Database,
     naming::position_of,
     profile::{MAX_COLUMNS, Profile, ProfileError, profile},
@@ -140,15 +140,6 @@ impl SchemaDiscovery {
         only(id, found)
     }
 
-    /// Returns the path by which queries join two tables of a database over declared keys, if they name no others; the
-    /// choice among equally good ones is deterministic. A table that both only reference is used if nothing else connects
-    /// them. `None` if there is no path, or a name is unknown.
-    pub fn join_path(&self, database: &str, from: &str, to: &str) -> Option<Vec<Join>> {
-        let known = self.find(database)?;
-        let path = known.joins.path(&[known.table(from)?], &[known.table(to)?])?;
-        Some(known.joins.joins(&path, &known.database.tables))
-    }
-
     /// Joins tables of one database over as few bridge tables as possible. Tables without a short bridge and unknown
     /// names are skipped.
     pub fn connect(&self, database: &str, tables: &[&str]) -> Connection {
@@ -257,6 +248,7 @@ mod tests {
     use prospector_connect::source::SourceKind;
 
     use super::*;
+    use crate::joins::Join;
     use crate::testing::{discovery, shop, table};
 
     fn dotted() -> SchemaDiscovery {
@@ -312,13 +304,11 @@ mod tests {
     fn tables_are_joined_over_their_keys_only() {
         let discovery = discovery();
         let join = |from: &str, to: &str| Join { from: from.into(), to: to.into() };
-        let path = discovery.join_path("SHOP", "Customers", "lines").unwrap();
-        assert_eq!(path, [join("customers.id", "invoices.customer_id"), join("invoices.id", "lines.invoice_id")]);
-        assert_eq!(discovery.join_path("shop", "customers", "regions"), None);
-        assert_eq!(discovery.join_path("shop", "customers", "customers"), Some(vec![]));
-        let connection = discovery.connect("shop", &["lines", "customers", "regions"]);
+        let connection = discovery.connect("SHOP", &["Customers", "lines", "regions"]);
         assert_eq!(connection.bridges, ["invoices"]);
-        assert_eq!(connection.joins.len(), 2);
+        let joins = [join("customers.id", "invoices.customer_id"), join("invoices.id", "lines.invoice_id")];
+        assert_eq!(connection.joins, joins);
+        assert_eq!(discovery.connect("shop", &["customers", "customers"]), Connection::default());
         assert_eq!(discovery.connect("nothing", &["lines"]), Connection::default());
     }
 }

@@ -69,13 +69,6 @@ pub struct Period {
     pub place: (usize, usize),
 }
 
-impl Period {
-    /// Returns whether it shares a day with the range from `from` to before `to`.
-    pub fn overlaps(&self, from: &str, to: &str) -> bool {
-        self.from.as_str() < to && from < self.to.as_str()
-    }
-}
-
 /// Minimum share of a period that data must cover to count as data of that period.
 pub const MIN_OVERLAP: f64 = 0.5;
 
