@@ -13,24 +13,10 @@ use crate::{
 const MAX_TIMES: f64 = 25.0;
 
 /// Words of a question about the relation of two measures.
+#[rustfmt::skip]
 const OF_RELATIONS: &[&str] = &[
-    "relationship",
-    "relation",
-    "relate",
-    "related",
-    "correlate",
-    "correlated",
-    "correlation",
-    "against",
-    "versus",
-    "vs",
-    "depend",
-    "depends",
-    "scatter",
-    "go",
-    "influence",
-    "affect",
-    "affects",
+    "relationship", "relation", "relate", "related", "correlate", "correlated", "correlation", "against", "versus",
+    "vs", "depend", "depends", "scatter", "go", "influence", "affect", "affects",
 ];
 
 /// The columns of a result, by role.

@@ -20,31 +20,11 @@ const MAX_TABLES: usize = 4;
 const MAX_FACTS: usize = 2;
 
 /// Words in column names that suggest a category to count by.
+#[rustfmt::skip]
 const CATEGORIES: &[&str] = &[
-    "country",
-    "city",
-    "region",
-    "state",
-    "channel",
-    "status",
-    "type",
-    "category",
-    "segment",
-    "plan",
-    "method",
-    "department",
-    "carrier",
-    "device",
-    "event",
-    "rating",
-    "reason",
-    "genre",
-    "currency",
-    "format",
-    "priority",
-    "source",
-    "language",
-    "team",
+    "country", "city", "region", "state", "channel", "status", "type", "category", "segment", "plan", "method",
+    "department", "carrier", "device", "event", "rating", "reason", "genre", "currency", "format", "priority",
+    "source", "language", "team",
 ];
 
 /// A question, and the entry it is about.

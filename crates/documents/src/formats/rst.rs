@@ -19,46 +19,17 @@ const MAX_DEPTH: usize = 12;
 const BULLETS: [char; 4] = ['-', '*', '+', '•'];
 
 /// Directives for layout or generation, without text of their own.
+#[rustfmt::skip]
 const SILENT: [&str; 22] = [
-    "toctree",
-    "contents",
-    "index",
-    "highlight",
-    "include",
-    "literalinclude",
-    "raw",
-    "role",
-    "default-role",
-    "sectnum",
-    "target-notes",
-    "header",
-    "footer",
-    "class",
-    "currentmodule",
-    "tabularcolumns",
-    "bibliography",
-    "unicode",
-    "automodule",
-    "autoclass",
-    "autofunction",
-    "module",
+    "toctree", "contents", "index", "highlight", "include", "literalinclude", "raw", "role", "default-role",
+    "sectnum", "target-notes", "header", "footer", "class", "currentmodule", "tabularcolumns", "bibliography",
+    "unicode", "automodule", "autoclass", "autofunction", "module",
 ];
 /// Directives with verbatim content.
+#[rustfmt::skip]
 const LITERAL: [&str; 14] = [
-    "code",
-    "code-block",
-    "sourcecode",
-    "parsed-literal",
-    "math",
-    "doctest",
-    "testcode",
-    "testoutput",
-    "prompt",
-    "graphviz",
-    "mermaid",
-    "productionlist",
-    "console",
-    "ipython",
+    "code", "code-block", "sourcecode", "parsed-literal", "math", "doctest", "testcode", "testoutput", "prompt",
+    "graphviz", "mermaid", "productionlist", "console", "ipython",
 ];
 
 pub(super) fn read(text: &str) -> Converted {
