@@ -28,7 +28,7 @@ use crate::{
 struct NewCatalog {
     created: PathBuf,
     found: Vec<Finding>,
-    left_out: Vec<Problem>,
+    skipped: Vec<Problem>,
     /// Variables to set, because secrets are not written.
     variables: Vec<String>,
 }
@@ -45,8 +45,8 @@ pub(crate) fn init(args: &InitArgs, settings: &Settings) -> anyhow::Result<Exit>
     );
     let here = [folder.to_string_lossy().into_owned()];
     let places = if args.places.is_empty() { &here[..] } else { &args.places };
-    let (found, left_out, variables) = look(places, folder, args.interactive)?;
-    let text = begin(&found, &left_out, folder, schema::FILE);
+    let (found, skipped, variables) = look(places, folder, args.interactive)?;
+    let text = begin(&found, &skipped, folder, schema::FILE);
     let file = OpenOptions::new().write(true).create_new(true).open(&path);
     if file.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
         anyhow::bail!(
@@ -59,7 +59,7 @@ pub(crate) fn init(args: &InitArgs, settings: &Settings) -> anyhow::Result<Exit>
     if let Err(error) = schema::write(folder) {
         output::say(&format!("warning: cannot write {}, which editors read: {error}", schema::FILE));
     }
-    print(&NewCatalog { created: path, found, left_out, variables }, args)?;
+    print(&NewCatalog { created: path, found, skipped, variables }, args)?;
     Ok(Exit::Good)
 }
 
@@ -87,7 +87,7 @@ fn look(
     folder: &Path,
     is_interactive: bool,
 ) -> anyhow::Result<(Vec<Finding>, Vec<Problem>, Vec<String>)> {
-    let (mut found, mut left_out) = match locate(places) {
+    let (mut found, mut skipped) = match locate(places) {
         Ok(looked) => looked,
         // An empty folder is not an error when creating a catalog.
         Err(LocateError::Empty { place, reasons }) => {
@@ -97,11 +97,11 @@ fn look(
     };
     let (more, problems) = surroundings(folder, &settings::variable);
     found.extend(more);
-    left_out.extend(problems);
+    skipped.extend(problems);
     if is_interactive {
         let declined;
         (found, declined) = choose::choose(found, std::io::stdin().lock())?;
-        left_out.extend(declined);
+        skipped.extend(declined);
     }
     let mut variables = Vec::new();
     for finding in &mut found {
@@ -110,7 +110,7 @@ fn look(
         }
         variables.extend(finding.variable().map(str::to_owned));
     }
-    Ok((found, left_out, variables))
+    Ok((found, skipped, variables))
 }
 
 fn print(new_catalog: &NewCatalog, args: &InitArgs) -> anyhow::Result<()> {
@@ -124,7 +124,7 @@ fn print(new_catalog: &NewCatalog, args: &InitArgs) -> anyhow::Result<()> {
         ]);
     }
     let mut report = Report::new(new_catalog, table)?.with_note(format!("wrote {}", new_catalog.created.display()));
-    for problem in &new_catalog.left_out {
+    for problem in &new_catalog.skipped {
         let advice = problem.advice.as_ref().map(|advice| format!(" ({advice})")).unwrap_or_default();
         report = report.with_note(format!("{}: {}{advice}", problem.place, problem.reason));
     }

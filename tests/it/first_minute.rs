@@ -174,8 +174,8 @@ fn interactive_init_asks_for_each_source() {
     let ran = init("maybe\nn\na\n");
     let begun = ran.json(0);
     assert!(ran.err.contains("answer y, n, a or q"), "{}", ran.err);
-    let left_out = items(&begun["left_out"]);
-    let declined: Vec<&Value> = left_out.iter().filter(|problem| problem["reason"] == "skipped by choice").collect();
+    let skipped = items(&begun["skipped"]);
+    let declined: Vec<&Value> = skipped.iter().filter(|problem| problem["reason"] == "skipped by choice").collect();
     assert_eq!(declined.len(), 1, "{begun:#}");
     let written = fs::read_to_string(folder.path("catalog.yaml")).unwrap();
     let place = declined[0]["place"].as_str().unwrap();
