@@ -236,6 +236,18 @@ fn reports_uncovered_words() {
 }
 
 #[test]
+fn uncovered_words_are_spelled_as_in_the_question() {
+    for (question, expected) in [
+        ("How many members have the heaviest unicorns?", vec!["heaviest", "unicorns"]),
+        ("How many members have unicorn_size?", vec!["unicorn_size"]),
+        ("How many Unicorns/Dragons do members have?", vec!["Unicorns", "Dragons"]),
+    ] {
+        let best = list(question).remove(0);
+        assert_eq!(best.unused, expected, "{question}: {}", best.text);
+    }
+}
+
+#[test]
 fn counts_referencing_rows_once() {
     let found = list("How many members have no visits?").remove(0);
     let CandidateQuery::Sql { sql, tables, .. } = found.query else { panic!("{found:?}") };
