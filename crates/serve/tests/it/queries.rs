@@ -65,6 +65,43 @@ fn outcome(answer: &Value) -> Value {
     one.get("rows").or_else(|| one.get("error")).unwrap_or_else(|| panic!("{answer}")).clone()
 }
 
+/// Raw calls with the names of arguments that models and people guess.
+#[tokio::test(flavor = "multi_thread")]
+async fn accepts_guessed_arguments() {
+    let server = running(Options::default()).await;
+    let mcp = server.session(TOKEN).await;
+    for (tool, arguments, expected) in [
+        ("resolve_fact", json!({"term": "big order"}), "more than 10"),
+        ("resolve_fact", json!({"query": "big order"}), "more than 10"),
+        ("resolve_fact", json!({"q": "big order"}), "more than 10"),
+        ("execute_sql", json!({"sql": OF_ALL}), "[[2]]"),
+        ("execute_sql", json!({"query": OF_ALL}), "[[2]]"),
+        ("execute_sql", json!({"statement": OF_ALL}), "[[2]]"),
+        ("execute_sql", json!({"queries": {"sql": OF_ALL}}), "[[2]]"),
+        ("validate_query", json!({"query": OF_ALL}), "is_valid: true"),
+        ("search", json!({"q": "orders", "kinds": "tables"}), "orders.orders"),
+        ("search", json!({"question": "orders", "kind": ["Table"]}), "orders.orders"),
+        ("describe", json!({"id": "orders.orders"}), "order_id"),
+        ("describe", json!({"name": "orders.orders"}), "order_id"),
+        ("describe", json!({"table": "orders.orders"}), "order_id"),
+        ("list", json!({"kind": "database"}), "orders"),
+        ("list", json!({"kinds": ["databases"]}), "orders"),
+        ("list", json!({"type": "tables"}), "row_count"),
+        ("list", json!({"database": "orders"}), "row_count"),
+        ("list", json!({"kind": "table", "database": "orders"}), "row_count"),
+        ("sample", json!({"id": "orders.orders.country"}), "PT"),
+        ("sample", json!({"table": "orders.orders", "column": "country"}), "PT"),
+        ("sample", json!({"database": "orders", "table": "orders", "column": "country"}), "PT"),
+    ] {
+        let said = mcp.call("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        let text = said["result"]["content"][0]["text"].as_str().unwrap_or_default();
+        assert!(text.contains(expected) && said["result"]["isError"] == false, "{tool}({arguments}): {said}");
+    }
+    let said =
+        mcp.call("tools/call", json!({"name": "list", "arguments": {"kind": "skills", "database": "orders"}})).await;
+    assert_eq!(said["result"]["structuredContent"]["error"], "invalid_arguments", "{said}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn links_to_all_rows_of_a_truncated_answer() {
     let server = running(Options::default()).await;
