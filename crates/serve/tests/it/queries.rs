@@ -125,6 +125,52 @@ async fn links_to_all_rows_of_a_truncated_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn returns_all_rows_of_a_truncated_answer_over_http() {
+    let server = running(two(Limits::default())).await;
+    let handle = session(&server, ANN).await;
+    let tables: Vec<String> = (0..8).map(|at| format!("orders.orders AS t{at}")).collect();
+    let sql = format!("SELECT t0.order_id AS one, t1.order_id AS other FROM {}", tables.join(" CROSS JOIN "));
+    let said = call(&server, ANN, Some(&handle), "execute_sql", &query(&sql)).await.json();
+    let path = said["links"][0]["rows"].as_str().unwrap_or_else(|| panic!("{said}")).to_owned();
+    let read = async |token: &str, path: &str| {
+        server.request("GET", path, &[("authorization", &format!("Bearer {token}"))], "").await
+    };
+    let whole = read(ANN, &path).await.json();
+    assert_eq!((&whole["row_count"], &whole["has_more"]), (&json!(256), &json!(false)), "{whole}");
+    assert_eq!(whole["rows"].as_array().unwrap().len(), 256);
+    // Neither other clients nor other answers, and a whole answer needs no link.
+    assert_eq!(read(BEN, &path).await.status, 410);
+    assert_eq!(read(ANN, &format!("/v1/query-sessions/{handle}/rows/result_99")).await.status, 404);
+    let small = call(&server, ANN, Some(&handle), "execute_sql", &query(OF_ALL)).await.json();
+    assert_eq!(small.get("links"), None, "{small}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn returns_all_rows_of_a_query_of_an_answer() {
+    let question = json!({"question": "How many orders are there by country?"}).to_string();
+    for (server, status) in [
+        (running(two(Limits::default())).await, 200),
+        (Running::over(estate(), support::offline(), two(Limits::default())).await, 403),
+    ] {
+        let headers = |token: &str| format!("Bearer {token}");
+        let answered =
+            server.request("POST", "/v1/ask", &[JSON, ("authorization", &headers(ANN))], &question).await.json();
+        let asked = &answered["questions"][0];
+        let path = format!("/v1/runs/{}/rows/{}", answered["handle"].as_str().unwrap(), asked["id"].as_str().unwrap());
+        let read = async |token: &str, path: &str| {
+            server.request("GET", path, &[("authorization", &headers(token))], "").await
+        };
+        let said = read(ANN, &path).await;
+        assert_eq!(said.status, status, "{said:?}");
+        if status == 200 {
+            assert_eq!((&said.json()["rows"], &said.json()["columns"]), (&asked["rows"], &asked["columns"]));
+            assert_eq!(read(ANN, &path.replace("/Q1", "/Q9")).await.status, 404);
+        }
+        assert_eq!(read(BEN, &path).await.status, 410);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn queries_are_refused_unless_the_catalog_allows_them() {
     let server = Running::usual().await;
     let listed = server.get("/v1/tools").await.body;
