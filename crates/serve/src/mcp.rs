@@ -5,6 +5,7 @@ mod apps;
 mod calls;
 mod changes;
 mod forms;
+mod lines;
 mod prompts;
 mod queries;
 mod resources;
@@ -139,7 +140,7 @@ async fn pipe(
 ) -> Result<(), ServeError> {
     let ended = server.closed.clone();
     let handler = Handler::new(server, Owner::local(), false);
-    let running = rmcp::service::serve_server_with_ct(handler, (input, output), ended.clone());
+    let running = rmcp::service::serve_server_with_ct(handler, lines::Lines::new(input, output), ended.clone());
     let running = tokio::select! {
         running = running => running,
         () = stop.cancelled() => return Ok(()),

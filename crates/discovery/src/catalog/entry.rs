@@ -1,10 +1,11 @@
 //! Parses entries of a catalog file: each field is removed from its mapping, and problems are reported with their line.
 
 use prospector_core::Problem;
+use prospector_core::name::is_slip;
 
 use super::{
     environment::{Environment, environment},
-    node::{Fields, Placed},
+    node::{Fields, Node, Placed},
 };
 
 /// Parses the entries of one catalog file.
@@ -18,6 +19,24 @@ pub(super) struct EntryReader<'a> {
 }
 
 impl EntryReader<'_> {
+    /// Removes misspelt keys of an entry that may be ignored, with a warning each. `harmless` are those of `keys` without which an entry
+    /// reveals nothing more: any other unknown key may be one that limits what is read, indexed or shown, and the entry is rejected.
+    pub(super) fn ignore_misspelt(&mut self, what: &str, entry: &mut Placed, keys: &[&str], harmless: &[&str]) {
+        let Node::Map(map) = &mut entry.node else { return };
+        let meant = |key: &String| -> Option<String> {
+            let mut near = keys.iter().filter(|known| is_slip(key, known)).peekable();
+            let first = near.peek().filter(|_| !keys.contains(&key.as_str())).map(|known| (**known).to_owned())?;
+            near.all(|known| harmless.contains(known)).then_some(first)
+        };
+        let slips: Vec<(String, String)> = map.keys().filter_map(|key| Some((key.clone(), meant(key)?))).collect();
+        for (key, meant) in slips {
+            let line = map.shift_remove(&key).map_or(entry.line, |placed| placed.line);
+            let reason = format!("{what} has an unknown key `{key}`, which is ignored");
+            let problem = Problem::warning(format!("{}:{line}", self.file), reason);
+            self.problems.push(problem.advise(format!("did you mean `{meant}`?")));
+        }
+    }
+
     /// Returns the fields of an entry with only these keys; `None`, with a problem reported, if it is not a mapping.
     pub(super) fn fields(&mut self, what: impl Into<String>, entry: Placed, keys: &[&str]) -> Option<Fields<'_>> {
         Fields::of(self.file, what, entry, keys, self.problems)

@@ -30,6 +30,9 @@ const KEYS: [&str; 13] = [
     "bigquery",
 ];
 
+/// Those without which an entry reveals nothing more.
+const HARMLESS: [&str; 5] = ["name", "type", "description", "descriptions", "functions"];
+
 /// An entry of `databases`.
 #[derive(Debug)]
 pub(in crate::catalog) struct DatabaseEntry {
@@ -57,9 +60,10 @@ pub(in crate::catalog) struct DatabaseEntry {
 pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, mut entry: Placed) -> Option<DatabaseEntry> {
     let lookup = reader.lookup;
     let what = format!("databases[{at}]");
+    let keys: Vec<&str> = KEYS.into_iter().chain(services::KEYS).collect();
+    reader.ignore_misspelt(&what, &mut entry, &keys, &HARMLESS);
     let bigquery = services::bigquery(reader.file, &what, &mut entry, lookup, reader.problems).ok()?;
     let values = ValuesEntry::take(reader, &what, &mut entry)?;
-    let keys: Vec<&str> = KEYS.into_iter().chain(services::KEYS).collect();
     let mut fields = reader.fields(what, entry, &keys)?;
     let schemas = fields.texts("schemas");
     let server = server(&mut fields, &schemas, lookup);
