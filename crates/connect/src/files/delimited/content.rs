@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use encoding_rs::WINDOWS_1252;
 use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
 use super::header;
-use crate::encoding::windows_1252;
 
 /// Maximum size of the header in bytes.
 const MAX_HEADER: u64 = 16 << 20;
@@ -253,7 +253,7 @@ impl<R: Read> Decoder<R> {
         let mut push = |c: char| self.decoded.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
         let bytes = &bytes[..length];
         let Encoding::Utf16 { is_big_endian } = self.encoding else {
-            bytes.iter().for_each(|byte| push(windows_1252(*byte)));
+            WINDOWS_1252.decode_without_bom_handling(bytes).0.chars().for_each(&mut push);
             return Ok(());
         };
         for pair in bytes.chunks_exact(2) {
