@@ -105,7 +105,8 @@ async fn open(settings: &settings::Settings, opening: Opening) -> anyhow::Result
         output::say(&format!("indexed {} ({reason})", plural(catalog.refreshed.added, "entry")));
     }
     output::problems(&problems, opening != Opening::Use);
-    if catalog.is_empty() {
+    // The entries of a catalog with errors exist, but are not loaded.
+    if catalog.is_empty() && catalog.describe_errors().is_none() {
         let path = settings.catalog_file.as_deref().unwrap_or(Path::new(""));
         output::say(&format!(
             "warning: the catalog {} is empty: add databases, apis, documents or skills",

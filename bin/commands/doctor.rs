@@ -199,6 +199,13 @@ async fn look(source: &CatalogSource, settings: &Settings) -> anyhow::Result<Vec
             ),
         });
     }
+    for (server, listed) in catalog.check_servers().await {
+        let what = format!("{server} (MCP server)");
+        checks.push(match listed {
+            Ok(tools) => Check::ok(what, format!("reached; {}", plural(tools, "usable tool"))),
+            Err(error) => Check::bad(Status::Error, what, error.to_string(), error.advice()),
+        });
+    }
     Ok(checks)
 }
 

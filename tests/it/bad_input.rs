@@ -195,6 +195,24 @@ fn reports_invalid_yaml() {
     check(b"\xff\xfe\x00\x01", &["catalog.yaml", "UTF-8"]);
 }
 
+/// A key that may limit what is shown rejects its entry, and results say that it is missing.
+#[test]
+fn results_say_that_entries_are_not_loaded() {
+    let estate =
+        Broken { section: "databases", entry: "{name: pets, path: good.csv, tabels: [good]}", file: None }.estate();
+    let note = "the catalog has an error: one of its entries is not loaded";
+    let plan = estate.run(["plan", VIP]).json(1);
+    assert!(items(&plan["clarifications"]).iter().any(|text| text.as_str().unwrap().contains(note)), "{plan:#}");
+    let answered = estate.run(["ask", VIP]).json(1);
+    assert!(answered["answer"].as_str().unwrap().contains(note), "{answered:#}");
+    for ran in [estate.run(["search", "hamster"]), estate.call("search", &json!({"query": "hamster"}))] {
+        assert!(ran.code == Some(0) && ran.err.contains(note), "{}", ran.err);
+    }
+    // An answer from the other entries is complete.
+    let answered = estate.run(["ask", "How many pets are there?"]).json(0);
+    assert!(!answered["answer"].as_str().unwrap().contains(note), "{answered:#}");
+}
+
 #[test]
 fn reports_empty_catalog() {
     for yaml in ["", "# nothing yet\n", "databases: []\n"] {

@@ -31,6 +31,17 @@ fn questions_are_answered_in_order() {
     assert!(ran.err.contains("continuing talk with 2 earlier turns") && ran.out.is_empty(), "{}", ran.err);
 }
 
+/// A follow-up question after a declined one refers to the last answered question, which the answer states.
+#[test]
+fn follow_up_after_a_declined_turn_refers_to_the_last_answered_one() {
+    let estate = Estate::sample();
+    let (asked, declined) = ("How many customers are there?", "Why did the revenue fall in the third quarter of 2025?");
+    let ran = check(&estate, &[], &[asked, declined, "only in Brazil"], &["I cannot answer this:", "69 [Q1]"]);
+    assert!(ran.out.contains(&format!("Understood as: “{asked} only in Brazil” [Q1]")), "{}", ran.out);
+    let ran = check(&estate, &[], &[declined, "only in Brazil"], &[]);
+    assert!(ran.out.contains("was not answered from data: ask it in full"), "{}", ran.out);
+}
+
 #[test]
 fn commands_work() {
     let estate = Estate::sample();

@@ -100,8 +100,26 @@ fn plans_with_progress_and_ends_at_end_of_input() {
 #[test]
 fn invalid_messages_do_not_end_the_server() {
     let mut client = Client::new();
-    writeln!(client.input.as_mut().unwrap(), "this is no JSON").unwrap();
-    writeln!(client.input.as_mut().unwrap(), "{{\"jsonrpc\": \"2.0\", \"id\": 5, \"method\": \"no/such\"}}").unwrap();
+    let nested = "[".repeat(1_000);
+    for (line, code, id) in [
+        ("this is no JSON", -32700, Value::Null),
+        ("{\"jsonrpc\": \"2.0\", \"id\": 3, \"method\": ", -32700, Value::Null),
+        (&nested, -32700, Value::Null),
+        ("[]", -32600, Value::Null),
+        ("\"ping\"", -32600, Value::Null),
+        ("{\"id\": \"four\", \"method\": \"ping\"}", -32600, json!("four")),
+        ("{\"jsonrpc\": \"2.0\", \"id\": 5, \"method\": \"no/such\"}", -32601, json!(5)),
+    ] {
+        writeln!(client.input.as_mut().unwrap(), "{line}").unwrap();
+        let said = client.next();
+        assert_eq!((&said["error"]["code"], said.get("id")), (&json!(code), Some(&id)), "{line}: {said}");
+    }
+    // Empty lines, and notifications of other protocols, are not answered.
+    writeln!(
+        client.input.as_mut().unwrap(),
+        "\r\n{{\"jsonrpc\": \"2.0\", \"method\": \"window/open\", \"params\": 1}}"
+    )
+    .unwrap();
     let pong = client.ask(json!({"id": 6, "method": "ping"}));
     assert!(pong["result"].is_object(), "{pong}");
 }

@@ -657,6 +657,12 @@ try {
       return [...rowsTable(["sum"], [[0.1 + 0.2], [44473.00000000001], [97206.63000000002]], "sums").querySelectorAll("td")].map((cell) => cell.textContent);
     });
     assert.deepEqual(sums, ["0.30", "44,473.00", "97,206.63"], "errors of binary arithmetic are not shown");
+    const heads = await page.evaluate(async () => {
+      const { rowsTable } = await import("/assets/table.js");
+      const units = [["Revenue", "EUR"], ["cost_usd", "USD"]];
+      return [...rowsTable(["city", "revenue", "cost_usd"], [["a", 1, 2]], "units", true, units).querySelectorAll("th")].map((head) => head.textContent);
+    });
+    assert.deepEqual(heads, ["City", "Revenue (EUR)", "Cost usd"], "columns have their declared units");
     const strange = await page.evaluate(async () => {
       const { taken } = await import("/assets/chart.js");
       const made = taken('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script><style>*{}</style><foreignObject><b/></foreignObject>'

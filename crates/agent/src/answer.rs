@@ -98,6 +98,17 @@ pub struct VerifiedBy {
 }
 
 impl DataQuestion {
+    /// Returns the header of a column in tables: its name, with the declared unit unless the name ends with it.
+    pub fn header(&self, at: usize) -> String {
+        let Some(name) = self.columns.get(at) else { return String::new() };
+        let unit = self.units.iter().find(|(of, _)| of.eq_ignore_ascii_case(name)).map(|(_, unit)| unit.as_str());
+        let last = name.rsplit(['_', ' ']).next().unwrap_or_default();
+        match unit.filter(|unit| !unit.is_empty() && !unit.eq_ignore_ascii_case(last)) {
+            Some(unit) => format!("{name} ({unit})"),
+            None => name.clone(),
+        }
+    }
+
     /// Returns the chart that fits the result, if one does.
     pub fn chart(&self) -> Option<Chart> {
         match choose(&self.data()) {

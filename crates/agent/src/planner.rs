@@ -22,6 +22,7 @@ use crate::{
     extraction::extract_facts_with,
     plan::{INSTRUCTIONS, PlanOutcome},
     session::Session,
+    status::AnswerStatus,
 };
 
 /// The models that plan and answer.
@@ -141,7 +142,12 @@ impl Planner {
     pub async fn plan<'a>(&self, request: impl Into<Request<'a>>) -> PlanOutcome {
         let request = complete(request.into(), || self.models.limits());
         let prompt = self.build_prompt(self.plan_tools(), INSTRUCTIONS, &request).await;
-        self.agent(self.plan_tools()).plan(&prompt, &request).await
+        let mut outcome = self.agent(self.plan_tools()).plan(&prompt, &request).await;
+        // What the question asks for may be in an entry that is not loaded.
+        if outcome.plan.plan.steps.is_empty() {
+            outcome.plan.clarifications.extend(self.catalog.describe_errors());
+        }
+        outcome
     }
 
     /// Answers a question as the next turn of a session, which stores it.
@@ -150,7 +156,13 @@ impl Planner {
         let prompt = self.build_prompt(self.query_tools(), ASK_INSTRUCTIONS, &request).await;
         let examples = request.examples.clone().or_else(|| self.examples(&request.question));
         let request = Request { examples, ..request };
-        self.agent(self.query_tools()).answer(prompt, &request, session, self.models.summary.as_deref()).await
+        let agent = self.agent(self.query_tools());
+        let mut outcome = agent.answer(prompt, &request, session, self.models.summary.as_deref()).await;
+        let errors = self.catalog.describe_errors().filter(|_| outcome.answered.status == AnswerStatus::Unanswered);
+        if let Some(errors) = errors {
+            outcome.answered.answer.push_str(&format!("\n\nNote: {errors}."));
+        }
+        outcome
     }
 
     /// Returns verified queries similar to the question as examples for a language model.

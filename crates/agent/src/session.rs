@@ -17,7 +17,10 @@ use serde::{Deserialize, Serialize};
 pub use store::SessionError;
 use store::Store;
 
-use crate::answer::{Answered, Condensed, DataQuestion};
+use crate::{
+    answer::{Answered, Condensed, DataQuestion},
+    status::AnswerStatus,
+};
 
 /// Maximum number of characters of the question and of the answer in the line of a turn.
 const MAX_LINE_CHARS: usize = 120;
@@ -234,12 +237,13 @@ impl Session {
 
     /// Returns the last turn in the form that the built-in planner uses.
     pub(crate) fn previous(&self) -> Option<PreviousTurn> {
-        let answered = &self.turns.last()?.answered;
-        Some(PreviousTurn {
-            question: answered.question.clone(),
-            answer: answered.answer.clone(),
-            has_data: answered.questions.iter().any(|question| question.error.is_none()),
-        })
+        self.turns.last().map(to_previous)
+    }
+
+    /// Returns the last turn that was answered, in the same form.
+    pub(crate) fn last_answered(&self) -> Option<PreviousTurn> {
+        let is_answered = |turn: &&Turn| turn.answered.status != AnswerStatus::Unanswered;
+        self.turns.iter().rev().find(is_answered).map(to_previous)
     }
 
     /// Returns the successful queries of the session, with the ids by which later turns cite them: `t2.Q1`.
@@ -256,6 +260,12 @@ impl Session {
         let own = self.list_queries().into_iter().filter(|one| one.reused.is_none());
         own.map(|one| DataQuestion { verified: None, ..one }).collect()
     }
+}
+
+fn to_previous(turn: &Turn) -> PreviousTurn {
+    let Answered { question, answer, questions, .. } = &turn.answered;
+    let has_data = questions.iter().any(|question| question.error.is_none());
+    PreviousTurn { question: question.clone(), answer: answer.clone(), has_data }
 }
 
 /// Returns a turn as messages: the question, and the answer with the session ids of its results.

@@ -2,20 +2,23 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+use prospector_core::named_enum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The format of an API description.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ApiKind {
-    /// OpenAPI 3 or Swagger 2.0, in JSON or YAML.
-    OpenApi,
-    /// GraphQL: SDL, or the JSON result of an introspection query.
-    GraphQl,
-    /// Definitions of tools: the result of `tools/list` of an MCP server, or functions in the format of a model
-    /// provider.
-    Mcp,
+named_enum! {
+    /// The format of an API description.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum ApiKind {
+        /// OpenAPI 3 or Swagger 2.0, in JSON or YAML.
+        OpenApi = "openapi",
+        /// GraphQL: SDL, or the JSON result of an introspection query.
+        GraphQl = "graphql",
+        /// Definitions of tools: the result of `tools/list` of an MCP server, or functions in the format of a model
+        /// provider.
+        Mcp = "mcp",
+    }
 }
 
 /// One API and its operations.
@@ -196,20 +199,6 @@ pub struct Field {
     /// Whether it occurs in requests only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub write_only: bool,
-}
-
-impl ApiKind {
-    /// All formats.
-    pub const ALL: [ApiKind; 3] = [ApiKind::OpenApi, ApiKind::GraphQl, ApiKind::Mcp];
-
-    /// Returns the name used in JSON and in the catalog.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ApiKind::OpenApi => "openapi",
-            ApiKind::GraphQl => "graphql",
-            ApiKind::Mcp => "mcp",
-        }
-    }
 }
 
 impl Api {

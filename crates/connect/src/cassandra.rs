@@ -315,7 +315,7 @@ impl Connector for Cassandra {
             );
             return Err(self.read_error(table, Cause::TooLarge, reason));
         }
-        let rows = found.rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect();
+        let rows = found.rows.into_iter().map(|row| row.into_iter().map(Node::cell).collect()).collect();
         Ok(Rows { has_more, ..cap_rows(names, rows, limit) })
     }
 }
@@ -326,13 +326,5 @@ fn values(node: &Node) -> Vec<&Node> {
         Node::Null => Vec::new(),
         Node::List(items) => items.iter().filter(|item| **item != Node::Null).collect(),
         other => vec![other],
-    }
-}
-
-/// Converts a value of a row; collections become JSON texts.
-fn cell(node: Node) -> Value {
-    match node.json() {
-        value @ (Value::Array(_) | Value::Object(_)) => Value::String(value.to_string()),
-        other => other,
     }
 }

@@ -39,22 +39,6 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// All causes.
-    pub const ALL: [Cause; 12] = [
-        Cause::Other,
-        Cause::TimedOut,
-        Cause::Gone,
-        Cause::Memory,
-        Cause::TooLarge,
-        Cause::UnknownTable,
-        Cause::UnknownColumn,
-        Cause::UnknownFunction,
-        Cause::TypeMismatch,
-        Cause::OutOfRange,
-        Cause::Syntax,
-        Cause::Refused,
-    ];
-
     /// Returns the cause of a DataFusion error, by its variants.
     pub fn of_datafusion(error: &DataFusionError) -> Cause {
         match error {

@@ -13,10 +13,10 @@ use crate::table::Table;
 
 /// A data source that can be described, sampled, counted and read.
 ///
-/// To add a kind of source, write a type that implements the four required methods and a function that opens it. Then add
-/// a variant to [`SourceKind`], its entry in the table next to it, and an arm to [`crate::open`]. [`Connector::describe`]
-/// chooses a [`crate::table::ColumnType`] for each column; everything else a caller needs to know about a kind is in its
-/// entry.
+/// To add a kind of source, write a type that implements `kind` and `describe`, and `sample` and `statistics` if it contains
+/// rows, and a function that opens it. Then add a variant to [`SourceKind`], its address next to it, and an arm to
+/// [`crate::open`]. [`Connector::describe`] chooses a [`crate::table::ColumnType`] for each column; everything else a caller
+/// needs to know about a kind is in [`SourceKind`].
 ///
 /// All methods may be called concurrently. None of them may write to the source.
 #[async_trait]
@@ -37,14 +37,20 @@ pub trait Connector: Send + Sync {
     /// # Errors
     /// If the table or the column is unknown, the source cannot be read, or it contains no data
     /// ([`ConnectError::NoData`]).
-    async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError>;
+    async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
+        let _ = (table, column, request);
+        Err(ConnectError::NoData { place: self.kind().to_string() })
+    }
 
     /// Measures these columns, or all columns if `columns` is empty: the number of distinct values and of nulls, and the
     /// range.
     ///
     /// # Errors
     /// The same as for [`Connector::sample`].
-    async fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<Statistics>, ConnectError>;
+    async fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<Statistics>, ConnectError> {
+        let _ = (table, columns);
+        Err(ConnectError::NoData { place: self.kind().to_string() })
+    }
 
     /// Returns distinct texts of a column, by descending frequency, for the index of column values. Values that are not
     /// texts are skipped. Unlike [`Connector::sample`], it may read only a part of a large table.

@@ -1,8 +1,9 @@
 //! Descriptions of data files that one process passes to another, which reads the same tables.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::source_kind::SourceKind;
 
@@ -52,7 +53,7 @@ impl DataFormat {
 }
 
 /// The local data files of one source, in a form that can be passed to another process. Contains no secrets.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DataFiles {
     /// The format of all files.
     pub format: DataFormat,
@@ -63,9 +64,10 @@ pub struct DataFiles {
 }
 
 /// The data files of a table, with what reading them has determined so far, so that another process need not repeat it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DataFile {
     /// The absolute path of the file; for a partitioned table the paths of all its files.
+    #[serde(serialize_with = "write_paths", deserialize_with = "read_paths")]
     pub paths: Vec<PathBuf>,
     /// The number of strategies for reading the file that have failed; the next one is tried first.
     pub readings_failed: usize,
@@ -73,4 +75,13 @@ pub struct DataFile {
     pub is_verified: bool,
     /// The layout of a delimited file, once detected; only valid for [`DataFiles::open`] of the same version.
     pub layout: Option<String>,
+}
+
+/// Serializes paths as the operating system represents them: they need not be valid UTF-8.
+fn write_paths<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(paths.iter().map(|path| path.as_os_str()))
+}
+
+fn read_paths<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PathBuf>, D::Error> {
+    Ok(Vec::<OsString>::deserialize(from)?.into_iter().map(PathBuf::from).collect())
 }

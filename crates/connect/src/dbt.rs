@@ -11,15 +11,10 @@ use async_trait::async_trait;
 use prospector_core::Problem;
 
 use crate::encoding::decode;
-use crate::filter::FilterCondition;
-use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
 use crate::source_kind::SourceKind;
 use crate::table::Table;
 use crate::{ConnectError, Connector, Source};
 use artifact::{ArtifactError, Catalog, MAX_BYTES, Manifest};
-
-/// The message for requests that need rows.
-const NO_ROWS: &str = "run queries: it describes the tables of a warehouse; make that warehouse a database of the catalog too, and ask it";
 
 /// Returns a connector for a dbt project.
 ///
@@ -50,14 +45,6 @@ impl Dbt {
         let is_named = catalog.is_some();
         let catalog = catalog.cloned().unwrap_or_else(|| manifest.with_file_name("catalog.json"));
         Ok(Dbt { manifest: manifest.clone(), catalog, is_named })
-    }
-
-    fn unsupported_error(&self) -> ConnectError {
-        ConnectError::Unsupported { place: format!("the dbt project of {}", self.manifest.display()), act: NO_ROWS }
-    }
-
-    fn no_data(&self) -> ConnectError {
-        ConnectError::NoData { place: self.manifest.display().to_string() }
     }
 }
 
@@ -113,26 +100,6 @@ impl Connector for Dbt {
         let described =
             tokio::task::spawn_blocking(read).await.map_err(|error| open_error(&self.manifest, error.to_string()))?;
         described.map_err(|error| unreadable(&self.manifest, error))
-    }
-
-    async fn sample(&self, _: &str, _: &str, _: &SampleRequest) -> Result<Samples, ConnectError> {
-        Err(self.no_data())
-    }
-
-    async fn statistics(&self, _: &str, _: &[String]) -> Result<Vec<Statistics>, ConnectError> {
-        Err(self.no_data())
-    }
-
-    async fn rows(&self, _: &str, _: &[String], _: &[FilterCondition], _: usize) -> Result<Rows, ConnectError> {
-        Err(self.unsupported_error())
-    }
-
-    async fn query(&self, _: &SqlQuery<'_>, _: usize) -> Result<Rows, ConnectError> {
-        Err(self.unsupported_error())
-    }
-
-    async fn explain(&self, _: &SqlQuery<'_>) -> Result<(), ConnectError> {
-        Err(self.unsupported_error())
     }
 
     fn has_data(&self) -> bool {

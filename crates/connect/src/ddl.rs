@@ -17,7 +17,6 @@ use async_trait::async_trait;
 use prospector_core::Problem;
 
 use crate::encoding::decode;
-use crate::rows::{SampleRequest, Samples, Statistics};
 use crate::source_kind::SourceKind;
 use crate::sql::Budget;
 use crate::table::Table;
@@ -50,10 +49,6 @@ impl Ddl {
             [path] => path.display().to_string(),
             paths => format!("{} and {} more", paths[0].display(), paths.len() - 1),
         }
-    }
-
-    fn no_data(&self) -> ConnectError {
-        ConnectError::NoData { place: self.place() }
     }
 }
 
@@ -92,14 +87,6 @@ impl Connector for Ddl {
         let (tables, more) = read.map_err(|error| failed(&self.paths[0], error.to_string()))?;
         problems.extend(more);
         Ok((tables, problems))
-    }
-
-    async fn sample(&self, _: &str, _: &str, _: &SampleRequest) -> Result<Samples, ConnectError> {
-        Err(self.no_data())
-    }
-
-    async fn statistics(&self, _: &str, _: &[String]) -> Result<Vec<Statistics>, ConnectError> {
-        Err(self.no_data())
     }
 
     fn has_data(&self) -> bool {

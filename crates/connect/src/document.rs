@@ -40,6 +40,15 @@ impl Node {
         }
     }
 
+    /// Converts it to the value of a row: lists and objects become JSON texts.
+    #[cfg(any(feature = "cassandra", feature = "elasticsearch"))]
+    pub(crate) fn cell(self) -> Value {
+        match self.json() {
+            value @ (Value::Array(_) | Value::Object(_)) => Value::String(value.to_string()),
+            other => other,
+        }
+    }
+
     /// Returns the size in bytes, counted as in [`budget::size`].
     #[cfg(any(feature = "cassandra", feature = "elasticsearch"))]
     pub(crate) fn size(&self) -> usize {

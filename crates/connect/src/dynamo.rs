@@ -158,11 +158,7 @@ impl Connector for Dynamo {
         let paths = self.find_paths(&shape, columns)?;
         let mut tests = Vec::with_capacity(conditions.len());
         for condition in conditions {
-            let wrong = |source: ConditionError| ConnectError::Condition {
-                table: table.to_owned(),
-                column: condition.column.clone(),
-                source,
-            };
+            let wrong = ConnectError::condition(table, &condition.column);
             let field = column(&shape.fields, &condition.column);
             let field = field.ok_or_else(|| wrong(ConditionError::UnknownColumn))?;
             tests.push((field, condition.test().map_err(wrong)?));

@@ -259,17 +259,9 @@ impl Connector for Elastic {
         if let Some(excess) = found.excess {
             return Err(excess.error(self.client.place(), table, &names));
         }
-        let rows = found.rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect();
+        let rows = found.rows.into_iter().map(|row| row.into_iter().map(Node::cell).collect()).collect();
         let rows = cap_rows(names, rows, limit);
         Ok(Rows { has_more: found.has_more, ..rows })
-    }
-}
-
-/// Converts a value of a row; lists and objects become texts.
-fn cell(node: Node) -> Value {
-    match node.json() {
-        value @ (Value::Array(_) | Value::Object(_)) => Value::String(value.to_string()),
-        other => other,
     }
 }
 

@@ -158,6 +158,14 @@ impl ConnectError {
         ConnectError::Connect { server: server.into(), reason: reason.into().into(), source: None }
     }
 
+    /// Returns the conversion of the error of a condition on that column.
+    pub(crate) fn condition<'a>(
+        table: &'a str,
+        column: &'a str,
+    ) -> impl Fn(ConditionError) -> ConnectError + Copy + use<'a> {
+        move |source| ConnectError::Condition { table: table.to_owned(), column: column.to_owned(), source }
+    }
+
     /// Adds the error of a library, except if the cause is [`Cause::Refused`].
     #[must_use]
     pub(crate) fn with_source(mut self, error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
@@ -166,11 +174,7 @@ impl ConnectError {
             ConnectError::Open { source, .. }
             | ConnectError::Read { source, .. }
             | ConnectError::Connect { source, .. } => *source = Some(DriverError::new(error.into())),
-            ConnectError::TooLarge { .. }
-            | ConnectError::Condition { .. }
-            | ConnectError::Unsupported { .. }
-            | ConnectError::Relayed { .. }
-            | ConnectError::NoData { .. } => {}
+            _ => {}
         }
         self
     }
@@ -194,12 +198,7 @@ impl ConnectError {
             ConnectError::Read { column, .. } => column.as_deref(),
             ConnectError::Relayed { column, .. } => column.as_deref(),
             ConnectError::Condition { column, source: ConditionError::UnknownColumn, .. } => Some(column),
-            ConnectError::Open { .. }
-            | ConnectError::TooLarge { .. }
-            | ConnectError::Connect { .. }
-            | ConnectError::Condition { .. }
-            | ConnectError::Unsupported { .. }
-            | ConnectError::NoData { .. } => None,
+            _ => None,
         }
     }
 }

@@ -288,11 +288,7 @@ impl Files {
             let file = self.file(table)?;
             let schema = file.schema(self.session()).await?;
             for condition in conditions {
-                condition::expression(&schema, condition).map_err(|source| ConnectError::Condition {
-                    table: table.to_owned(),
-                    column: condition.column.clone(),
-                    source,
-                })?;
+                condition::expression(&schema, condition).map_err(ConnectError::condition(table, &condition.column))?;
             }
             let query = |frame: DataFrame| {
                 let schema = frame.schema().as_arrow().clone();

@@ -36,22 +36,8 @@ pub enum FilterOp {
 }
 
 impl FilterOp {
-    /// All operators.
-    pub const ALL: [FilterOp; 10] = [
-        FilterOp::Eq,
-        FilterOp::Neq,
-        FilterOp::Gt,
-        FilterOp::Gte,
-        FilterOp::Lt,
-        FilterOp::Lte,
-        FilterOp::Between,
-        FilterOp::In,
-        FilterOp::Like,
-        FilterOp::NotLike,
-    ];
-
     /// Returns the SQL operator of those that take one value.
-    pub(crate) fn operator(self) -> &'static str {
+    pub fn operator(self) -> &'static str {
         match self {
             FilterOp::Eq | FilterOp::In => "=",
             FilterOp::Neq => "<>",
@@ -161,27 +147,12 @@ impl ConditionError {
     pub(crate) fn cause(&self) -> Cause {
         match self {
             ConditionError::UnknownColumn => Cause::UnknownColumn,
-            ConditionError::Nested
-            | ConditionError::Null
-            | ConditionError::Between
-            | ConditionError::In
-            | ConditionError::Backslash
-            | ConditionError::Unfit { .. }
-            | ConditionError::NotBoolean(_)
-            | ConditionError::Bytes
-            | ConditionError::WrongType { .. } => Cause::Other,
+            _ => Cause::Other,
         }
     }
 }
 
 impl FilterCondition {
-    /// Returns the column that it compares with instead of a value, which only the query compiler can write: `{"column":
-    /// "orders.shipped_on"}`.
-    pub fn reference(&self) -> Option<&str> {
-        let fields = self.value.as_object().filter(|fields| fields.len() == 1)?;
-        fields.get("column")?.as_str()
-    }
-
     /// Validates the form of the value and returns the test to apply.
     ///
     /// # Errors
@@ -312,10 +283,6 @@ mod tests {
         let condition: FilterCondition =
             serde_json::from_value(json!({"column": "total", "op": "between", "value": [1, 2]})).unwrap();
         assert_eq!(condition.op, FilterOp::Between);
-        for op in FilterOp::ALL {
-            let word = serde_json::to_value(op).unwrap();
-            assert_eq!(serde_json::from_value::<FilterOp>(word).unwrap(), op);
-        }
         assert!(serde_json::from_value::<FilterCondition>(json!({"column": "c", "op": "= 1 OR"})).is_err());
     }
 

@@ -293,11 +293,7 @@ impl Connector for Mongo {
         let paths = self.paths(&place, &fields, columns).await?;
         let mut filters = Vec::with_capacity(conditions.len());
         for condition in conditions {
-            let wrong = |source: ConditionError| ConnectError::Condition {
-                table: table.to_owned(),
-                column: condition.column.clone(),
-                source,
-            };
+            let wrong = ConnectError::condition(table, &condition.column);
             let path = self.path(&place, &fields, &condition.column).await?;
             let path = path.ok_or_else(|| wrong(ConditionError::UnknownColumn))?;
             let test = condition.test().map_err(wrong)?;

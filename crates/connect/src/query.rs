@@ -1,59 +1,60 @@
 //! Filters, sort orders, aggregations and date parts, each an object or a short text such as `country = 'DE'` or `revenue
 //! desc`; and the statements of a script.
 
-mod condition;
-mod spelling;
+mod filters;
 mod text;
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use prospector_core::{named_enum, word_schema};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
 pub use crate::ddl::{Statement as ScriptStatement, statements as split_script};
-pub use condition::{Condition, read_conditions, read_filters};
+pub use filters::read_filters;
 
-/// An aggregate function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Aggregation {
-    /// The sum.
-    Sum,
-    /// The mean.
-    Avg,
-    /// The minimum.
-    Min,
-    /// The maximum.
-    Max,
-    /// The number of rows.
-    Count,
-    /// The number of distinct values.
-    CountDistinct,
+named_enum! {
+    /// An aggregate function.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Aggregation {
+        /// The sum.
+        Sum = "sum",
+        /// The mean.
+        Avg = "avg",
+        /// The minimum.
+        Min = "min",
+        /// The maximum.
+        Max = "max",
+        /// The number of rows.
+        Count = "count",
+        /// The number of distinct values.
+        CountDistinct = "count_distinct",
+    }
 }
 
-/// A part of a date: `month` is 1 to 12, `year_month` is `2025-03`, `year_quarter` is `2025-Q1`, `date` is `2025-03-09`,
-/// `weekday` is 0 for Sunday to 6.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DatePart {
-    /// `2025`
-    Year,
-    /// 1 to 4.
-    Quarter,
-    /// 1 to 12.
-    Month,
-    /// 1 to 31.
-    Day,
-    /// 0 for Sunday to 6.
-    Weekday,
-    /// 0 to 23.
-    Hour,
-    /// `2025-Q4`
-    YearQuarter,
-    /// `2025-12`
-    YearMonth,
-    /// `2025-12-31`
-    Date,
+named_enum! {
+    /// A part of a date: `month` is 1 to 12, `year_month` is `2025-03`, `year_quarter` is `2025-Q1`, `date` is `2025-03-09`,
+    /// `weekday` is 0 for Sunday to 6.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum DatePart {
+        /// `2025`
+        Year = "year",
+        /// 1 to 4.
+        Quarter = "quarter",
+        /// 1 to 12.
+        Month = "month",
+        /// 1 to 31.
+        Day = "day",
+        /// 0 for Sunday to 6.
+        Weekday = "weekday",
+        /// 0 to 23.
+        Hour = "hour",
+        /// `2025-Q4`
+        YearQuarter = "year_quarter",
+        /// `2025-12`
+        YearMonth = "year_month",
+        /// `2025-12-31`
+        Date = "date",
+    }
 }
 
 /// A sort key.
@@ -68,16 +69,6 @@ pub struct Order {
 }
 
 impl Aggregation {
-    /// All aggregations.
-    pub const ALL: [Aggregation; 6] = [
-        Aggregation::Sum,
-        Aggregation::Avg,
-        Aggregation::Min,
-        Aggregation::Max,
-        Aggregation::Count,
-        Aggregation::CountDistinct,
-    ];
-
     /// Finds an aggregation by name, case-insensitively, including `average` and `mean`.
     pub fn find(word: &str) -> Option<Self> {
         match word.to_lowercase().as_str() {
@@ -85,49 +76,9 @@ impl Aggregation {
             word => Aggregation::ALL.into_iter().find(|known| known.as_str() == word),
         }
     }
-
-    /// Returns its name in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Aggregation::Sum => "sum",
-            Aggregation::Avg => "avg",
-            Aggregation::Min => "min",
-            Aggregation::Max => "max",
-            Aggregation::Count => "count",
-            Aggregation::CountDistinct => "count_distinct",
-        }
-    }
 }
 
 impl DatePart {
-    /// All date parts.
-    pub const ALL: [DatePart; 9] = [
-        DatePart::Year,
-        DatePart::Quarter,
-        DatePart::Month,
-        DatePart::Day,
-        DatePart::Weekday,
-        DatePart::Hour,
-        DatePart::YearQuarter,
-        DatePart::YearMonth,
-        DatePart::Date,
-    ];
-
-    /// Returns its name in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            DatePart::Year => "year",
-            DatePart::Quarter => "quarter",
-            DatePart::Month => "month",
-            DatePart::Day => "day",
-            DatePart::Weekday => "weekday",
-            DatePart::Hour => "hour",
-            DatePart::YearQuarter => "year_quarter",
-            DatePart::YearMonth => "year_month",
-            DatePart::Date => "date",
-        }
-    }
-
     /// Whether it is a number.
     pub fn is_number(self) -> bool {
         !matches!(self, DatePart::YearQuarter | DatePart::YearMonth | DatePart::Date)
@@ -141,34 +92,8 @@ impl DatePart {
     }
 }
 
-// A plain enumeration: the derived schema with a description per variant would cost many tokens.
-impl JsonSchema for Aggregation {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Aggregation".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "enum": Aggregation::ALL.map(Aggregation::as_str)})
-    }
-}
-
-impl JsonSchema for DatePart {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "DatePart".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "enum": DatePart::ALL.map(DatePart::as_str)})
-    }
-}
+word_schema!(Aggregation);
+word_schema!(DatePart);
 
 /// An object, or an equivalent text.
 #[derive(Deserialize)]

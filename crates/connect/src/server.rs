@@ -277,17 +277,7 @@ impl<C: ReadOnlySession + 'static> Connections<C> {
             Cause::Refused => {
                 format!("permission denied, or the statement is not read-only{}", format_code(code.as_deref()))
             }
-            Cause::Other
-            | Cause::TimedOut
-            | Cause::Gone
-            | Cause::Memory
-            | Cause::TooLarge
-            | Cause::UnknownTable
-            | Cause::UnknownColumn
-            | Cause::UnknownFunction
-            | Cause::TypeMismatch
-            | Cause::OutOfRange
-            | Cause::Syntax => self.reason(&error),
+            _ => self.reason(&error),
         };
         let column = (cause == Cause::UnknownColumn).then(|| cause::unknown_column(&error, sql)).flatten();
         let column = column.map(String::into_boxed_str);

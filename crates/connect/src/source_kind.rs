@@ -2,68 +2,55 @@
 
 use std::path::{Path, PathBuf};
 
+use prospector_core::named_enum;
 use serde::{Deserialize, Serialize};
 
 use crate::sql::Dialect;
 
-/// A kind of data source, serialized as [`SourceKind::as_str`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SourceKind {
-    /// A SQLite database file.
-    Sqlite,
-    /// Files with separated values and a header line. The separator is detected.
-    Csv,
-    /// Files with one JSON array of objects, or one object.
-    Json,
-    /// Files with one JSON object per line.
-    Jsonl,
-    /// Parquet files.
-    Parquet,
-    /// Arrow IPC files or streams, including Feather version 2.
-    Arrow,
-    /// XLSX workbooks. Each sheet is a table.
-    Xlsx,
-    /// SQL scripts with `CREATE TABLE` statements: a schema without data.
-    Ddl,
-    /// The `manifest.json` of a dbt project, with its `catalog.json`: a schema without data.
-    Dbt,
-    /// A PostgreSQL server.
-    Postgres,
-    /// A MySQL or MariaDB server.
-    Mysql,
-    /// A MongoDB server.
-    Mongodb,
-    /// Amazon DynamoDB, or a server with the same interface.
-    Dynamodb,
-    /// A Cassandra or ScyllaDB cluster.
-    Cassandra,
-    /// Elasticsearch or OpenSearch, over HTTP.
-    Elasticsearch,
-    /// A BigQuery project, over HTTP.
-    Bigquery,
-}
-
-/// The properties of one kind of source. To add a kind, add its variant, its entry in [`SOURCES`], and its connector in
-/// [`crate::open`].
-struct SourceEntry {
-    kind: SourceKind,
-    /// Its name in a catalog and in messages.
-    name: &'static str,
-    address: Address,
-    /// The SQL dialect of its queries.
-    dialect: Dialect,
-    /// Whether its connector is part of this build.
-    is_compiled: bool,
+named_enum! {
+    /// A kind of data source, serialized as [`SourceKind::as_str`].
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum SourceKind {
+        /// A SQLite database file.
+        Sqlite = "sqlite",
+        /// Files with separated values and a header line. The separator is detected.
+        Csv = "csv",
+        /// Files with one JSON array of objects, or one object.
+        Json = "json",
+        /// Files with one JSON object per line.
+        Jsonl = "jsonl",
+        /// Parquet files.
+        Parquet = "parquet",
+        /// Arrow IPC files or streams, including Feather version 2.
+        Arrow = "arrow",
+        /// XLSX workbooks. Each sheet is a table.
+        Xlsx = "xlsx",
+        /// SQL scripts with `CREATE TABLE` statements: a schema without data.
+        Ddl = "ddl",
+        /// The `manifest.json` of a dbt project, with its `catalog.json`: a schema without data.
+        Dbt = "dbt",
+        /// A PostgreSQL server.
+        Postgres = "postgres",
+        /// A MySQL or MariaDB server.
+        Mysql = "mysql",
+        /// A MongoDB server.
+        Mongodb = "mongodb",
+        /// Amazon DynamoDB, or a server with the same interface.
+        Dynamodb = "dynamodb",
+        /// A Cassandra or ScyllaDB cluster.
+        Cassandra = "cassandra",
+        /// Elasticsearch or OpenSearch, over HTTP.
+        Elasticsearch = "elasticsearch",
+        /// A BigQuery project, over HTTP.
+        Bigquery = "bigquery",
+    }
 }
 
 /// How a catalog specifies the location of a source.
 enum Address {
-    /// By file paths.
-    Files {
-        /// The file extensions of the kind, in lower case.
-        extensions: &'static [&'static str],
-    },
+    /// By paths of files with these extensions, in lower case.
+    Files(&'static [&'static str]),
     /// By a URL.
     Server {
         /// The URL schemes of the kind.
@@ -115,207 +102,80 @@ const MYSQL_PARAMETERS: &[&str] = &[
     "timezone",
 ];
 
-/// All kinds, in the order of [`SourceKind`], which is the order of every list.
-const SOURCES: &[SourceEntry] = &[
-    SourceEntry {
-        kind: SourceKind::Sqlite,
-        name: "sqlite",
-        address: Address::Files { extensions: &["sqlite", "sqlite3", "db"] },
-        dialect: Dialect::Sqlite,
-        is_compiled: true,
-    },
-    SourceEntry {
-        kind: SourceKind::Csv,
-        name: "csv",
-        address: Address::Files { extensions: &["csv", "tsv"] },
-        dialect: Dialect::Joined,
-        is_compiled: true,
-    },
-    SourceEntry {
-        kind: SourceKind::Json,
-        name: "json",
-        address: Address::Files { extensions: &["json"] },
-        dialect: Dialect::Joined,
-        is_compiled: true,
-    },
-    SourceEntry {
-        kind: SourceKind::Jsonl,
-        name: "jsonl",
-        address: Address::Files { extensions: &["jsonl", "ndjson"] },
-        dialect: Dialect::Joined,
-        is_compiled: true,
-    },
-    SourceEntry {
-        kind: SourceKind::Parquet,
-        name: "parquet",
-        address: Address::Files { extensions: &["parquet", "pq"] },
-        dialect: Dialect::Joined,
-        is_compiled: true,
-    },
-    SourceEntry {
-        kind: SourceKind::Arrow,
-        name: "arrow",
-        address: Address::Files { extensions: &["arrow", "arrows", "feather", "ipc"] },
-        dialect: Dialect::Joined,
-        is_compiled: true,
-    },
-    SourceEntry {
-        kind: SourceKind::Xlsx,
-        name: "xlsx",
-        address: Address::Files { extensions: &["xlsx", "xlsm"] },
-        dialect: Dialect::Joined,
-        is_compiled: true,
-    },
-    SourceEntry {
-        kind: SourceKind::Ddl,
-        name: "ddl",
-        address: Address::Files { extensions: &["sql"] },
-        dialect: Dialect::Joined,
-        is_compiled: true,
-    },
-    SourceEntry {
-        kind: SourceKind::Dbt,
-        name: "dbt",
-        // Its files have the extension of other JSON files.
-        address: Address::Files { extensions: &[] },
-        dialect: Dialect::Joined,
-        is_compiled: true,
-    },
-    SourceEntry {
-        kind: SourceKind::Postgres,
-        name: "postgres",
-        address: Address::Server { schemes: &["postgres", "postgresql"], parameters: Some(POSTGRES_PARAMETERS) },
-        dialect: Dialect::Postgres,
-        is_compiled: true,
-    },
-    SourceEntry {
-        kind: SourceKind::Mysql,
-        name: "mysql",
-        address: Address::Server { schemes: &["mysql", "mariadb"], parameters: Some(MYSQL_PARAMETERS) },
-        dialect: Dialect::Mysql,
-        is_compiled: true,
-    },
-    SourceEntry {
-        kind: SourceKind::Mongodb,
-        name: "mongodb",
-        address: Address::Server { schemes: &["mongodb", "mongodb+srv"], parameters: None },
-        dialect: Dialect::Joined,
-        is_compiled: cfg!(feature = "mongodb"),
-    },
-    SourceEntry {
-        kind: SourceKind::Dynamodb,
-        name: "dynamodb",
-        address: Address::Server { schemes: &["dynamodb"], parameters: None },
-        dialect: Dialect::Joined,
-        is_compiled: cfg!(feature = "dynamodb"),
-    },
-    SourceEntry {
-        kind: SourceKind::Cassandra,
-        name: "cassandra",
-        address: Address::Server { schemes: &["cassandra", "scylla"], parameters: None },
-        dialect: Dialect::Joined,
-        is_compiled: cfg!(feature = "cassandra"),
-    },
-    SourceEntry {
-        kind: SourceKind::Elasticsearch,
-        name: "elasticsearch",
-        address: Address::Settings,
-        dialect: Dialect::Joined,
-        is_compiled: cfg!(feature = "elasticsearch"),
-    },
-    SourceEntry {
-        kind: SourceKind::Bigquery,
-        name: "bigquery",
-        address: Address::Settings,
-        dialect: Dialect::Bigquery,
-        is_compiled: cfg!(feature = "bigquery"),
-    },
-];
-
 impl SourceKind {
-    /// All kinds, in listing order.
-    pub const ALL: [SourceKind; SOURCES.len()] = {
-        let mut all = [SourceKind::Sqlite; SOURCES.len()];
-        let mut at = 0;
-        while at < SOURCES.len() {
-            assert!(SOURCES[at].kind as usize == at, "the entries are in the order of the variants");
-            all[at] = SOURCES[at].kind;
-            at += 1;
+    fn address(self) -> Address {
+        let server = |schemes, parameters| Address::Server { schemes, parameters };
+        match self {
+            SourceKind::Sqlite => Address::Files(&["sqlite", "sqlite3", "db"]),
+            SourceKind::Csv => Address::Files(&["csv", "tsv"]),
+            SourceKind::Json => Address::Files(&["json"]),
+            SourceKind::Jsonl => Address::Files(&["jsonl", "ndjson"]),
+            SourceKind::Parquet => Address::Files(&["parquet", "pq"]),
+            SourceKind::Arrow => Address::Files(&["arrow", "arrows", "feather", "ipc"]),
+            SourceKind::Xlsx => Address::Files(&["xlsx", "xlsm"]),
+            SourceKind::Ddl => Address::Files(&["sql"]),
+            // Its files have the extension of other JSON files.
+            SourceKind::Dbt => Address::Files(&[]),
+            SourceKind::Postgres => server(&["postgres", "postgresql"], Some(POSTGRES_PARAMETERS)),
+            SourceKind::Mysql => server(&["mysql", "mariadb"], Some(MYSQL_PARAMETERS)),
+            SourceKind::Mongodb => server(&["mongodb", "mongodb+srv"], None),
+            SourceKind::Dynamodb => server(&["dynamodb"], None),
+            SourceKind::Cassandra => server(&["cassandra", "scylla"], None),
+            SourceKind::Elasticsearch | SourceKind::Bigquery => Address::Settings,
         }
-        all
-    };
-
-    fn entry(self) -> &'static SourceEntry {
-        &SOURCES[self as usize]
-    }
-
-    /// Returns the name of the kind in a catalog and in messages.
-    pub fn as_str(self) -> &'static str {
-        self.entry().name
     }
 
     /// Returns the file name extensions of this kind, in lower case. Servers and services have none, and neither has dbt,
     /// whose files are identified by the `type` in a catalog.
     pub fn extensions(self) -> &'static [&'static str] {
-        match self.entry().address {
-            Address::Files { extensions } => extensions,
+        match self.address() {
+            Address::Files(extensions) => extensions,
             Address::Server { .. } | Address::Settings => &[],
         }
     }
 
     /// Returns the URL schemes of this kind of server. Other kinds have none.
     pub fn schemes(self) -> &'static [&'static str] {
-        match self.entry().address {
+        match self.address() {
             Address::Server { schemes, .. } => schemes,
-            Address::Files { .. } | Address::Settings => &[],
+            Address::Files(_) | Address::Settings => &[],
         }
     }
 
     /// Returns the supported URL parameters; `None` if the connector rejects unknown ones.
     pub(crate) fn url_parameters(self) -> Option<&'static [&'static str]> {
-        match self.entry().address {
+        match self.address() {
             Address::Server { parameters, .. } => parameters,
-            Address::Files { .. } | Address::Settings => None,
-        }
-    }
-
-    /// Whether it is a server or a service rather than files.
-    pub fn is_server(self) -> bool {
-        match self.entry().address {
-            Address::Files { .. } => false,
-            Address::Server { .. } | Address::Settings => true,
+            Address::Files(_) | Address::Settings => None,
         }
     }
 
     /// Whether reading is billed by volume, so that nothing is read unless requested.
     pub fn is_metered(self) -> bool {
-        match self {
-            SourceKind::Dynamodb | SourceKind::Bigquery => true,
-            SourceKind::Sqlite
-            | SourceKind::Csv
-            | SourceKind::Json
-            | SourceKind::Jsonl
-            | SourceKind::Parquet
-            | SourceKind::Arrow
-            | SourceKind::Xlsx
-            | SourceKind::Ddl
-            | SourceKind::Dbt
-            | SourceKind::Postgres
-            | SourceKind::Mysql
-            | SourceKind::Mongodb
-            | SourceKind::Cassandra
-            | SourceKind::Elasticsearch => false,
-        }
+        matches!(self, SourceKind::Dynamodb | SourceKind::Bigquery)
     }
 
     /// Returns the SQL dialect of queries to the source: its own, or DataFusion's if the source has no SQL.
     pub fn dialect(self) -> Dialect {
-        self.entry().dialect
+        match self {
+            SourceKind::Sqlite => Dialect::Sqlite,
+            SourceKind::Postgres => Dialect::Postgres,
+            SourceKind::Mysql => Dialect::Mysql,
+            SourceKind::Bigquery => Dialect::Bigquery,
+            _ => Dialect::Joined,
+        }
     }
 
     /// Whether the connector is part of this build.
     pub fn is_compiled(self) -> bool {
-        self.entry().is_compiled
+        match self {
+            SourceKind::Mongodb => cfg!(feature = "mongodb"),
+            SourceKind::Dynamodb => cfg!(feature = "dynamodb"),
+            SourceKind::Cassandra => cfg!(feature = "cassandra"),
+            SourceKind::Elasticsearch => cfg!(feature = "elasticsearch"),
+            SourceKind::Bigquery => cfg!(feature = "bigquery"),
+            _ => true,
+        }
     }
 
     /// Finds a kind by name, case-insensitively. Servers are also known by their URL schemes.
@@ -351,12 +211,6 @@ pub fn unpacked_path(path: &Path) -> PathBuf {
     if is_packed && SourceKind::from_path(path).is_some() { path.with_extension("") } else { path.to_owned() }
 }
 
-impl std::fmt::Display for SourceKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -376,7 +230,10 @@ mod tests {
             for scheme in kind.schemes() {
                 assert_eq!(SourceKind::from_name(scheme), Some(kind));
             }
-            assert!(kind.extensions().is_empty() == (kind.is_server() || kind == SourceKind::Dbt));
+            assert_eq!(
+                kind.extensions().is_empty(),
+                !matches!(kind.address(), Address::Files(_)) || kind == SourceKind::Dbt
+            );
         }
         assert_eq!(SourceKind::from_name("oracle"), None);
     }

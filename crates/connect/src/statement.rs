@@ -87,11 +87,7 @@ pub(crate) fn select(
     let list: Vec<String> = wanted.iter().map(|column| dialect.quote(&column.name)).collect();
     let mut statement = Statement { sql: format!("SELECT {} FROM {from}", list.join(", ")), values: Vec::new() };
     for (at, condition) in conditions.iter().enumerate() {
-        let failed = |source: ConditionError| ConnectError::Condition {
-            table: table.to_owned(),
-            column: condition.column.clone(),
-            source,
-        };
+        let failed = ConnectError::condition(table, &condition.column);
         let column = column(known, &condition.column).ok_or_else(|| failed(ConditionError::UnknownColumn))?;
         let clause = clause(dialect, column, condition, &mut statement.values).map_err(failed)?;
         statement.sql += if at == 0 { " WHERE " } else { " AND " };

@@ -43,6 +43,7 @@
 
 pub mod mark;
 pub mod name;
+mod named;
 mod owner;
 pub mod problem;
 pub mod record;

@@ -5,47 +5,34 @@ mod values;
 
 use serde::{Deserialize, Serialize};
 
+use crate::named_enum;
+
 pub use resource::{Resource, ResourceKind};
 pub use values::{ColumnValues, MAX_VALUE_CHARS, MissingLiteral, ParentValues, ValueMatch};
 
-/// The kinds of catalog entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// A table, collection or file with columns.
-    Table,
-    /// An operation of an API.
-    Operation,
-    /// A section of a document.
-    Document,
-    /// A fact: a term and its definition.
-    Fact,
-    /// A skill: instructions for a task.
-    Skill,
-    /// A metric: a business value and its formula.
-    Metric,
-    /// A verified query, found by the questions that it answers.
-    Query,
+named_enum! {
+    /// The kinds of catalog entries.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Kind {
+        /// A table, collection or file with columns.
+        Table = "table",
+        /// An operation of an API.
+        Operation = "operation",
+        /// A section of a document.
+        Document = "document",
+        /// A fact: a term and its definition.
+        Fact = "fact",
+        /// A skill: instructions for a task.
+        Skill = "skill",
+        /// A metric: a business value and its formula.
+        Metric = "metric",
+        /// A verified query, found by the questions that it answers.
+        Query = "query",
+    }
 }
 
 impl Kind {
-    /// All kinds, in display order.
-    pub const ALL: [Kind; 7] =
-        [Kind::Table, Kind::Operation, Kind::Document, Kind::Fact, Kind::Skill, Kind::Metric, Kind::Query];
-
-    /// Returns the name used in JSON, on the command line and in the index.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Kind::Table => "table",
-            Kind::Operation => "operation",
-            Kind::Document => "document",
-            Kind::Fact => "fact",
-            Kind::Skill => "skill",
-            Kind::Metric => "metric",
-            Kind::Query => "query",
-        }
-    }
-
     /// Returns whether entries of this kind are text, as opposed to descriptions of data or operations.
     pub fn is_knowledge(self) -> bool {
         match self {
@@ -57,12 +44,6 @@ impl Kind {
     /// Returns the kind with that name.
     pub fn from_name(name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-}
-
-impl std::fmt::Display for Kind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tools that a language model may call, their results, and tool sets.
 
 mod answer;
+pub mod client;
 pub mod compact;
 mod definition;
 mod error;

@@ -192,6 +192,8 @@ pub struct Catalog {
     pub(crate) preload: Preload,
     /// Changes made to the index when the catalog was opened.
     pub refreshed: RefreshReport,
+    /// Number of errors that were reported when the catalog was opened: what they concern is not loaded.
+    errors: usize,
     /// Number of documents changed since the catalog was last opened.
     pub documents_refreshed: Refreshed,
     /// Calls the APIs that the catalog allows to be called.
@@ -295,6 +297,7 @@ impl Catalog {
             searches_web,
             preload: file.context_preload.preload.clone(),
             refreshed: RefreshReport::default(),
+            errors: 0,
             documents_refreshed,
         };
         let unknown = preload::check(&catalog, &file.context_preload, |line| opening.place(line));
@@ -307,6 +310,7 @@ impl Catalog {
         if let (Some(files), Some(index), false) = (files, stamp(&catalog.index), has_errors(&problems)) {
             Current::new(files, index).write(&state);
         }
+        catalog.errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
         problems.sort_by_key(|problem| std::cmp::Reverse(problem.severity));
         Ok((catalog, problems))
     }
@@ -353,6 +357,7 @@ impl Catalog {
             searches_web: self.searches_web,
             preload: self.preload.clone(),
             refreshed: self.refreshed.clone(),
+            errors: self.errors,
             documents_refreshed: self.documents_refreshed,
             caller: self.caller.clone(),
             connectors: self.connectors.clone(),

@@ -73,6 +73,8 @@ pub struct DiscoveryTools {
     queries: Option<QueryTools>,
     /// Resolves entries to tools of the full set, for every profile.
     targets: Option<Arc<TargetResolver>>,
+    /// The note that entries of the catalog are missing, see [`Catalog::describe_errors`].
+    errors: Option<String>,
 }
 
 impl DiscoveryTools {
@@ -123,7 +125,8 @@ impl DiscoveryTools {
         let (tools, unlisted) = (redacted(tools), redacted(unlisted));
         // Independent of the profile: the catalog decides which operations may be called.
         let (tools, queries) = (tools.merge(calls), Some(QueryTools::of(catalog)));
-        let tools = DiscoveryTools { profile, tools, unlisted, absent, queries, targets: Some(targets) };
+        let (targets, errors) = (Some(targets), catalog.describe_errors());
+        let tools = DiscoveryTools { profile, tools, unlisted, absent, queries, targets, errors };
         // Tools for terms or values are not listed if the catalog has none.
         let of_use = [(compact::RESOLVE_FACT, catalog.has_terms()), (compact::SAMPLE, catalog.schema.has_data())];
         let idle = of_use.into_iter().filter(|(_, is_of_use)| !is_of_use);
@@ -168,7 +171,7 @@ impl DiscoveryTools {
         let tools =
             Toolset::new().with(SearchAll { index: index.clone(), schemas: Arc::default(), apis: Arc::default() });
         let (unlisted, absent) = (Toolset::new(), Toolset::new());
-        DiscoveryTools { profile: Profile::Full, tools, unlisted, absent, queries: None, targets: None }
+        DiscoveryTools { profile: Profile::Full, tools, unlisted, absent, queries: None, targets: None, errors: None }
     }
 
     /// Adds the tools that run queries in a session of an engine, see [`Catalog::engine`]; they are not part of a profile. Adds nothing
@@ -242,7 +245,8 @@ impl DiscoveryTools {
     /// # Errors
     /// See [`Toolset::call`].
     pub async fn search(&self, args: Value) -> Result<Answer, ToolError> {
-        self.targets.as_ref().map_or(&self.tools, |targets| targets.full()).call(SearchAll::NAME, args).await
+        let tools = self.targets.as_ref().map_or(&self.tools, |targets| targets.full());
+        Ok(self.note_errors(tools.call(SearchAll::NAME, args).await?))
     }
 
     /// Calls a tool by name with JSON arguments. Hidden tools and those of the other profile can be called too, and all by their aliases.
@@ -252,10 +256,17 @@ impl DiscoveryTools {
     pub async fn call(&self, name: &str, args: Value) -> Result<Answer, ToolError> {
         if self.absent.has(name) {
             let message = format!("the catalog has no {}; `{name}` is not available", subject(name));
-            let suggestion = Some("`planner guide catalog` shows how a catalog declares them".to_owned());
+            let usual = || "`planner guide catalog` shows how a catalog declares them".to_owned();
+            let suggestion = Some(self.errors.clone().unwrap_or_else(usual));
             return Err(ToolError::Respond { code: ToolErrorCode::UnknownTool, message, suggestion });
         }
-        self.set_of(name).call(name, args).await
+        let answer = self.set_of(name).call(name, args).await?;
+        Ok(if name.starts_with(SearchAll::NAME) { self.note_errors(answer) } else { answer })
+    }
+
+    /// Adds the note that entries are missing to the result of a search.
+    fn note_errors(&self, answer: Answer) -> Answer {
+        answer.with_notes(self.errors.iter().cloned().collect())
     }
 }
 

@@ -8,6 +8,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use prospector_core::named_enum;
 use serde::{Deserialize, Serialize};
 
 /// A document: a text addressed by its headings.
@@ -153,68 +154,38 @@ impl Source {
     }
 }
 
-/// The format of a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// CommonMark with GitHub tables, task lists and footnotes.
-    #[default]
-    Markdown,
-    /// Markdown with components, imports and expressions.
-    Mdx,
-    /// reStructuredText.
-    Rst,
-    /// AsciiDoc.
-    AsciiDoc,
-    /// Org.
-    Org,
-    /// Plain text.
-    Text,
-    /// HTML.
-    Html,
-    /// PDF with text.
-    Pdf,
-    /// WordprocessingML, the format of Word since 2007.
-    Docx,
-    /// SpreadsheetML, the format of Excel since 2007.
-    Xlsx,
-    /// PresentationML, the format of PowerPoint since 2007.
-    Pptx,
+named_enum! {
+    /// The format of a document.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Format {
+        /// CommonMark with GitHub tables, task lists and footnotes.
+        #[default]
+        Markdown = "markdown",
+        /// Markdown with components, imports and expressions.
+        Mdx = "mdx",
+        /// reStructuredText.
+        Rst = "rst",
+        /// AsciiDoc.
+        AsciiDoc = "asciidoc",
+        /// Org.
+        Org = "org",
+        /// Plain text.
+        Text = "text",
+        /// HTML.
+        Html = "html",
+        /// PDF with text.
+        Pdf = "pdf",
+        /// WordprocessingML, the format of Word since 2007.
+        Docx = "docx",
+        /// SpreadsheetML, the format of Excel since 2007.
+        Xlsx = "xlsx",
+        /// PresentationML, the format of PowerPoint since 2007.
+        Pptx = "pptx",
+    }
 }
 
 impl Format {
-    /// All supported formats.
-    pub const ALL: [Format; 11] = [
-        Format::Markdown,
-        Format::Mdx,
-        Format::Rst,
-        Format::AsciiDoc,
-        Format::Org,
-        Format::Text,
-        Format::Html,
-        Format::Pdf,
-        Format::Docx,
-        Format::Xlsx,
-        Format::Pptx,
-    ];
-
-    /// The name used in JSON and in the catalog.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Format::Markdown => "markdown",
-            Format::Mdx => "mdx",
-            Format::Rst => "rst",
-            Format::AsciiDoc => "asciidoc",
-            Format::Org => "org",
-            Format::Text => "text",
-            Format::Html => "html",
-            Format::Pdf => "pdf",
-            Format::Docx => "docx",
-            Format::Xlsx => "xlsx",
-            Format::Pptx => "pptx",
-        }
-    }
-
     /// Returns the file name extensions, without the dot.
     pub fn extensions(self) -> &'static [&'static str] {
         match self {

@@ -5,7 +5,6 @@
 
 mod arithmetic;
 mod asked;
-mod conditions;
 mod counts;
 mod finish;
 mod joins;
@@ -14,7 +13,8 @@ mod relations;
 mod request;
 mod write;
 
-use prospector_connect::query::{Aggregation, Condition};
+use prospector_connect::filter::FilterCondition;
+use prospector_connect::query::Aggregation;
 use prospector_connect::table::Table;
 use serde::Serialize;
 
@@ -23,8 +23,6 @@ use crate::source::Source;
 use crate::{Engine, Failure, FailureCode};
 pub(crate) use arithmetic::{Arithmetic, Operands};
 pub(crate) use asked::{AskedQuery, AskedStatement};
-use conditions::list_names;
-pub(crate) use conditions::write_conditions;
 use finish::Finish;
 use joins::Tree;
 pub(crate) use joins::{Tree as JoinTree, tree as join_tables};
@@ -61,44 +59,28 @@ pub(crate) fn invalid(message: impl Into<String>) -> Failure {
 /// - If a sum or count would count rows more than once (fan-out).
 /// - If a measure over several tables would miss rows.
 pub(crate) fn build(engine: &Engine, request: &QueryRequest) -> Result<BuiltQuery, Failure> {
-    let request = &complete(engine, request)?;
+    let request = complete(engine, request)?;
     let (source, root) = engine.table(&request.database, &request.table)?;
     let root = source.tables.iter().position(|table| table.name == root.name).unwrap_or(0);
-    let query =
-        QueryRequest { database: source.name.clone(), table: source.tables[root].name.clone(), ..request.clone() };
-    let conditions = conditions::of_request(&query);
-    let (query, columns, sql) = write_query(&Relations::of(source), root, query, &conditions)?;
-    Ok(BuiltQuery { query, dialect: source.dialect().as_str(), sql, columns, is_valid: true })
-}
-
-/// Returns the completed request, the columns of its answer, and its SQL, over tables of which `root` needs no qualifier. The
-/// conditions are passed separately.
-///
-/// # Errors
-/// - The errors of [`build`].
-/// - If alternatives of one condition mix columns of rows and aggregates.
-pub(crate) fn write_query(
-    relations: &Relations<'_>,
-    root: usize,
-    mut query: QueryRequest,
-    conditions: &[Condition],
-) -> Result<(QueryRequest, Vec<String>, String), Failure> {
-    let names = Names::new(relations, root, &query.calculations)?;
+    let mut query = QueryRequest { database: source.name.clone(), table: source.tables[root].name.clone(), ..request };
+    let relations = Relations::of(source);
+    let names = Names::new(&relations, root, &query.calculations)?;
     if query.measures.is_empty() && query.dimensions.is_empty() {
         return Err(invalid("the query has neither a measure nor a dimension")
             .advise("name a column as a dimension, or count rows with {\"aggregation\": \"count\"}"));
     }
     let outputs = names::outputs(&mut query, &names)?;
-    let (after, before) = conditions::split(conditions, &outputs);
-    let tree = tree(relations, &names, &query, &before)?;
-    let joined = counts::Joined { relations, names: &names, tree: &tree };
+    let is_computed = |filter: &&FilterCondition| outputs.iter().any(|output| output.is_computed(&filter.column));
+    let (after, before): (Vec<_>, Vec<_>) = query.filters.iter().partition(is_computed);
+    let tree = tree(&relations, &names, &query, &before)?;
+    let joined = counts::Joined { relations: &relations, names: &names, tree: &tree };
     joined.check_repeats(&query)?;
     joined.check_missing(&query, &before)?;
     let writer = Writer { dialect: relations.dialect };
-    let grouped = group_query(&writer, relations, &names, &tree, &query, &before)?;
+    let grouped = group_query(&writer, &relations, &names, &tree, &query, &before)?;
     let sql = Finish { writer: &writer, query: &query, outputs: &outputs }.sql(&after, &grouped)?;
     let columns = outputs.into_iter().map(|output| output.name).collect();
-    Ok((query, columns, sql))
+    Ok(BuiltQuery { query, dialect: source.dialect().as_str(), sql, columns, is_valid: true })
 }
 
 /// Fills in what a request omits: the table, if only one has all the columns; the measure of the top, if there is only one; and
@@ -130,7 +112,7 @@ fn tree(
     relations: &Relations<'_>,
     names: &Names<'_>,
     query: &QueryRequest,
-    conditions: &[&Condition],
+    conditions: &[&FilterCondition],
 ) -> Result<Tree, Failure> {
     let mut needed = Vec::new();
     for measure in &query.measures {
@@ -141,8 +123,8 @@ fn tree(
     for dimension in &query.dimensions {
         needed.extend(names.tables(&dimension.column)?);
     }
-    for name in conditions.iter().flat_map(|condition| condition.singles()).flat_map(list_names) {
-        needed.extend(names.tables(name)?);
+    for condition in conditions {
+        needed.extend(names.tables(&condition.column)?);
     }
     joins::tree(relations, names.root, &needed, &query.via)
 }
@@ -154,7 +136,7 @@ fn group_query(
     names: &Names<'_>,
     tree: &Tree,
     query: &QueryRequest,
-    conditions: &[&Condition],
+    conditions: &[&FilterCondition],
 ) -> Result<String, Failure> {
     let mut list = Vec::new();
     for dimension in &query.dimensions {
@@ -175,7 +157,10 @@ fn group_query(
     }
     let mut sql = format!("SELECT {}\nFROM {} AS t{}", list.join(", "), relations.write(names.root), names.root);
     sql += &write_joins(writer, relations, tree);
-    sql += &write_conditions(writer, names, conditions)?;
+    let clause = |filter: &&FilterCondition| {
+        writer.clause(&names.write(writer, &filter.column)?, names.class(&filter.column)?, filter)
+    };
+    sql += &write_where(&conditions.iter().map(clause).collect::<Result<Vec<_>, _>>()?);
     if !query.dimensions.is_empty() {
         let places: Vec<String> = (1..=query.dimensions.len()).map(|at| at.to_string()).collect();
         sql += &format!("\nGROUP BY {}", places.join(", "));
@@ -193,4 +178,9 @@ pub(crate) fn write_joins(writer: &Writer, relations: &Relations<'_>, tree: &Tre
         sql += &format!("\nLEFT JOIN {} AS t{} ON {}", relations.write(step.to), step.to, on.join(" AND "));
     }
     sql
+}
+
+/// Renders the conditions on rows.
+pub(crate) fn write_where(conditions: &[String]) -> String {
+    if conditions.is_empty() { String::new() } else { format!("\nWHERE {}", conditions.join(" AND ")) }
 }

@@ -7,7 +7,6 @@ use prospector_connect::ConnectError;
 use prospector_connect::filter::FilterCondition;
 use prospector_connect::rows::{BlockSender, Rows, SqlQuery};
 use prospector_connect::table::{Column, Table};
-use prospector_core::name::nearest;
 use tokio::sync::mpsc;
 
 use crate::history::History;
@@ -308,9 +307,8 @@ impl Engine {
         if let Some(table) = found {
             return Ok((source, table));
         }
-        let near = nearest(bare, source.tables.iter().map(|table| table.name.as_str()), 3);
         let failure = Failure::new(FailureCode::UnknownTable, format!("unknown table `{name}` in `{}`", source.name));
-        Err(failure.advise(did_you_mean(&near, LIST_TABLES)))
+        Err(failure.suggest_nearest(bare, source.tables.iter().map(|table| table.name.as_str()), LIST_TABLES))
     }
 
     /// Plans a query. Parsing runs on a blocking thread: an adversarial text can take up to a second.
@@ -332,9 +330,9 @@ impl Engine {
 pub(crate) fn column<'a>(table: &'a Table, name: &str) -> Result<&'a Column, Failure> {
     let exact = table.columns.iter().find(|column| column.name == name);
     exact.or_else(|| table.column(name)).ok_or_else(|| {
-        let near = nearest(name, table.columns.iter().map(|column| column.name.as_str()), 3);
         let failure = Failure::new(FailureCode::UnknownColumn, format!("unknown column `{name}` in `{}`", table.name));
-        failure.advise(did_you_mean(&near, "the table has no columns"))
+        let names = table.columns.iter().map(|column| column.name.as_str());
+        failure.suggest_nearest(name, names, "the table has no columns")
     })
 }
 
@@ -344,11 +342,4 @@ pub(crate) fn column<'a>(table: &'a Table, name: &str) -> Result<&'a Column, Fai
 /// If a name is unknown, with the nearest names.
 pub(crate) fn conditions_fit(table: &Table, conditions: &[FilterCondition]) -> Result<(), Failure> {
     conditions.iter().try_for_each(|condition| column(table, &condition.column).map(drop))
-}
-
-fn did_you_mean(near: &[String], otherwise: &str) -> String {
-    match near {
-        [] => otherwise.to_owned(),
-        near => format!("did you mean {}?", near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
-    }
 }

@@ -17,7 +17,6 @@ mod period;
 mod phrase;
 mod query;
 mod select;
-mod tree;
 mod window;
 
 use sqlparser::ast::Select;
@@ -27,6 +26,7 @@ use crate::resolution::{Resolution, resolve_names};
 use crate::{Dialect, Engine, Failure};
 pub use labels::Labels;
 pub use period::name_period;
+pub(crate) use period::parse_day;
 
 /// The maximum length of an explanation in characters.
 const MAX_CHARS: usize = 1_500;

@@ -71,6 +71,7 @@ mod resolution;
 mod rewrite;
 pub mod scope;
 mod source;
+mod syntax;
 mod tools;
 mod typo;
 mod view;

@@ -3,7 +3,7 @@
 
 use std::ops::{ControlFlow, Range};
 
-use prospector_core::name::nearest;
+use prospector_core::named_enum;
 use sqlparser::ast::{
     Expr, Ident, ObjectName, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, Spanned, TableFactor, Visit,
     Visitor,
@@ -11,6 +11,7 @@ use sqlparser::ast::{
 use sqlparser::tokenizer::{Location, Span, Token, Tokenizer};
 
 use crate::position::Positions;
+use crate::syntax::last_part;
 use crate::{Dialect, Failure, FailureCode};
 
 /// A query that statements read as a table.
@@ -30,27 +31,18 @@ pub struct NamedQuery {
     pub refusal: Option<String>,
 }
 
-/// The schema that qualifies the name of a named query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum NamedSchema {
-    /// The keys of the members of a segment.
-    Segments,
-    /// The rows of a verified query.
-    Queries,
+named_enum! {
+    /// The schema that qualifies the name of a named query.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum NamedSchema {
+        /// The keys of the members of a segment.
+        Segments = "segments",
+        /// The rows of a verified query.
+        Queries = "queries",
+    }
 }
 
 impl NamedSchema {
-    /// All schemas.
-    pub const ALL: [NamedSchema; 2] = [NamedSchema::Segments, NamedSchema::Queries];
-
-    /// Returns the name of the schema in statements.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            NamedSchema::Segments => "segments",
-            NamedSchema::Queries => "queries",
-        }
-    }
-
     /// Returns the qualified name in statements: `queries.vip_customers`.
     pub fn write(self, name: &str) -> String {
         format!("{}.{}", self.as_str(), plain_name(name))
@@ -98,13 +90,8 @@ pub(crate) fn find(named: &[NamedQuery], written: &ObjectName) -> Result<Option<
     }
     let all: Vec<String> = of_schema().map(|(_, query)| query.id()).collect();
     let id = format!("{}.{wanted}", schema.as_str());
-    let near: Vec<String> =
-        nearest(&id, all.iter().map(String::as_str), 3).into_iter().map(|id| format!("`{id}`")).collect();
     let failure = Failure::new(FailureCode::UnknownTable, format!("unknown table `{written}`"));
-    Err(match near.is_empty() {
-        true => failure.advise(format!("the catalog has no {}", schema.as_str())),
-        false => failure.advise(format!("did you mean {}?", near.join(", "))),
-    })
+    Err(failure.suggest_nearest(&id, all.iter().map(String::as_str), &format!("the catalog has no {schema}")))
 }
 
 /// Returns the name of the subset for a named query whose rows are read first.
@@ -193,8 +180,7 @@ impl<'a> Edits<'a> {
 
     /// Returns the last part of a name, as it is written.
     fn last_part(&self, name: &ObjectName) -> &'a str {
-        let last = name.0.iter().rev().find_map(|part| part.as_ident());
-        last.map_or("", |last| self.sql.get(self.range(last.span)).unwrap_or_default())
+        last_part(name).map_or("", |last| self.sql.get(self.range(last.span)).unwrap_or_default())
     }
 
     fn apply(mut self) -> String {

@@ -8,6 +8,7 @@ use crate::attributes;
 use crate::guard::{CheckedQuery, examine};
 use crate::rewrite::{Piece, RewrittenQuery};
 use crate::source::{ResolvedTable, Source};
+use crate::syntax::last_part;
 use crate::{Dialect, Failure, FailureCode};
 
 /// A statement in the names of its source.
@@ -57,8 +58,9 @@ fn write_column(parts: &[Ident], found: &[ResolvedTable], source: &Source) -> Re
     let dialect = source.dialect();
     let names_source = parts[0].value.eq_ignore_ascii_case(&source.name);
     let follows = |found: &ResolvedTable| {
-        let last = found.written.0.iter().rev().filter_map(|part| part.as_ident()).next();
-        found.is_prefixed && last.is_some_and(|last| last.value.eq_ignore_ascii_case(&parts[parts.len() - 2].value))
+        found.is_prefixed
+            && last_part(&found.written)
+                .is_some_and(|last| last.value.eq_ignore_ascii_case(&parts[parts.len() - 2].value))
     };
     let rest = if names_source && found.iter().any(follows) { &parts[1..] } else { parts };
     match (dialect, rest) {

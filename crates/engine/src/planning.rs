@@ -16,6 +16,7 @@ use crate::plan::{NamedRead, Plan};
 use crate::resolution::resolve_names;
 use crate::scope::StoredSubset;
 use crate::source::{has_table, resolve};
+use crate::syntax::last_part;
 use crate::view::View;
 use crate::{Dialect, Failure, FailureCode, native};
 
@@ -108,17 +109,7 @@ impl Planner<'_> {
             }
             FailureCode::UnknownTable => 1,
             FailureCode::Elsewhere => 3,
-            FailureCode::Syntax
-            | FailureCode::UnknownDatabase
-            | FailureCode::UnknownColumn
-            | FailureCode::UnknownFunction
-            | FailureCode::TypeMismatch
-            | FailureCode::Timeout
-            | FailureCode::Memory
-            | FailureCode::RepeatedRows
-            | FailureCode::AmbiguousJoin
-            | FailureCode::NoJoin
-            | FailureCode::Failed => 2,
+            _ => 2,
         };
         // Prefers the dialect of a source that the statement names.
         let lower = sql.to_lowercase();
@@ -304,10 +295,11 @@ pub(crate) fn explain(named: &NamedQuery, failure: Failure) -> Failure {
 fn reads_subset(view: &View, sql: &str, only: usize) -> bool {
     let dialect = view[only].dialect();
     let Ok(checked) = examine(dialect, &functions_of(view, dialect, Some(only)), sql) else { return false };
-    checked.rewritten.reads.iter().any(|name| {
-        let last = name.0.last().and_then(|part| part.as_ident());
-        last.is_some_and(|last| view.find_subset(&last.value.to_lowercase()).is_some())
-    })
+    checked
+        .rewritten
+        .reads
+        .iter()
+        .any(|name| last_part(name).is_some_and(|last| view.find_subset(&last.value.to_lowercase()).is_some()))
 }
 
 /// Adds the rule about the dialect if the failure may be caused by the wrong one.

@@ -6,11 +6,11 @@ mod inspect;
 mod outline;
 mod parameters;
 
-use chrono::NaiveDate;
 use prospector_connect::table::{Column, ColumnType, Table};
 use serde_json::Value;
 
 pub use crate::answer::QueryAnswer;
+use crate::explain::parse_day;
 pub use crate::explain::{Labels, name_period};
 pub use crate::outcome::{Outcome, Way};
 use crate::scope::{self, StoredSubset};
@@ -32,26 +32,18 @@ pub struct CompiledQuery {
     pub database: Option<String>,
     /// The names of the columns of the answer.
     pub columns: Vec<String>,
-    /// The number of leading columns that are group keys: together they are unique in each row.
-    pub groups: usize,
 }
 
 impl Engine {
-    /// Keeps rows under an alias, as [`Engine::load`] does with those of a table. `keys` are the columns that together identify
-    /// a row; `origin` names the origin of the rows, as `database.table` or in other words.
+    /// Keeps rows under an alias, as [`Engine::load`] does with those of a table. `origin` names the origin of the rows, as
+    /// `database.table` or in other words.
     ///
     /// # Errors
     /// - If the alias is not a plain name.
     /// - If two columns have the same name.
     /// - If the rows take too much memory.
-    pub fn keep(&self, alias: &str, rows: &Rows, keys: &[String], origin: &str) -> Result<(), Failure> {
-        let is_key = |name: &str| keys.iter().any(|key| key.eq_ignore_ascii_case(name));
-        // An empty column is typed text if it is a group key, otherwise float.
-        let type_of_empty = |name: &str| if is_key(name) { ColumnType::Text } else { ColumnType::Float };
-        let mut subset = make_subset(scope::alias(alias)?, rows, &type_of_empty, self.limits().source_bytes)?;
-        for column in &mut subset.table.columns {
-            column.primary_key = is_key(&column.name);
-        }
+    pub fn keep(&self, alias: &str, rows: &Rows, origin: &str) -> Result<(), Failure> {
+        let mut subset = make_subset(scope::alias(alias)?, rows, &|_| ColumnType::Float, self.limits().source_bytes)?;
         subset.database = origin.split_once('.').map_or(origin, |(database, _)| database).to_owned();
         subset.origin = origin.to_owned();
         self.hold(subset)
@@ -102,7 +94,7 @@ fn type_of<'a>(values: impl Iterator<Item = &'a Value>) -> Option<ColumnType> {
             Value::Bool(_) => ColumnType::Boolean,
             Value::Number(number) if number.is_i64() => ColumnType::Integer,
             Value::Number(_) => ColumnType::Float,
-            Value::String(text) if is_day(text) => ColumnType::Date,
+            Value::String(text) if text.len() == 10 && parse_day(text).is_some() => ColumnType::Date,
             Value::String(_) | Value::Array(_) | Value::Object(_) => return Some(ColumnType::Text),
         };
         found = match (found, own) {
@@ -115,12 +107,6 @@ fn type_of<'a>(values: impl Iterator<Item = &'a Value>) -> Option<ColumnType> {
         };
     }
     found
-}
-
-/// Returns whether a text is a day, `2025-12-31`.
-fn is_day(text: &str) -> bool {
-    let is_sign = |(at, byte): (usize, u8)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
-    text.len() == 10 && text.bytes().enumerate().all(is_sign) && NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
 }
 
 #[cfg(test)]

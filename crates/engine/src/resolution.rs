@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use prospector_connect::table::{Column, ColumnType};
-use sqlparser::ast::{Expr, Ident, ObjectName, Select, Spanned};
+use sqlparser::ast::{Expr, ObjectName, Select, Spanned};
 use sqlparser::tokenizer::Location;
 
 use crate::plan::Plan;
@@ -199,9 +199,4 @@ fn place_of(expr: &Expr) -> Option<Location> {
     };
     // A name without a position is not from the text.
     Some(first.span.start).filter(|place| place.line > 0)
-}
-
-/// Returns the last part of a name.
-fn last_of(name: &ObjectName) -> Option<&Ident> {
-    name.0.iter().rev().find_map(|part| part.as_ident())
 }

@@ -8,7 +8,7 @@ use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::arrow::error::ArrowError;
 use prospector_connect::filter::FilterCondition;
-use prospector_connect::rows::{Rows, SampleRequest, Samples, Statistics};
+use prospector_connect::rows::Rows;
 use prospector_connect::source::SourceKind;
 use prospector_connect::table::{Column, Table};
 use prospector_connect::{ConnectError, Connector};
@@ -220,10 +220,6 @@ pub(crate) fn batch(columns: &[Column], rows: &[Vec<Value>]) -> Result<RecordBat
 /// The connector of the subsets, whose rows are read from memory.
 struct Memory;
 
-fn unsupported_error<T>() -> Result<T, ConnectError> {
-    Err(ConnectError::Unsupported { place: SCOPED.to_owned(), act: "be accessed except by a query" })
-}
-
 #[async_trait]
 impl Connector for Memory {
     fn kind(&self) -> SourceKind {
@@ -232,14 +228,6 @@ impl Connector for Memory {
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
-        unsupported_error()
-    }
-
-    async fn sample(&self, _: &str, _: &str, _: &SampleRequest) -> Result<Samples, ConnectError> {
-        unsupported_error()
-    }
-
-    async fn statistics(&self, _: &str, _: &[String]) -> Result<Vec<Statistics>, ConnectError> {
-        unsupported_error()
+        Err(ConnectError::Unsupported { place: SCOPED.to_owned(), act: "be accessed except by a query" })
     }
 }

@@ -188,11 +188,6 @@ fn unknown(
 
 /// Returns the failure for an unknown database, with the nearest names.
 pub(crate) fn unknown_database(sources: &[Arc<Source>], name: &str) -> Failure {
-    let near = nearest(name, sources.iter().map(|source| source.name.as_str()), 3);
-    let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
     let failure = Failure::new(FailureCode::UnknownDatabase, format!("unknown database `{name}`"));
-    match near.is_empty() {
-        true => failure.advise("there is no database"),
-        false => failure.advise(format!("did you mean {}?", near.join(", "))),
-    }
+    failure.suggest_nearest(name, sources.iter().map(|source| source.name.as_str()), "there is no database")
 }

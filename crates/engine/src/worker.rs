@@ -34,7 +34,7 @@ use pool::Pool;
 pub use serve::serve_worker;
 
 /// The protocol version, which must be the same on both sides.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/2");
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/3");
 
 /// The whole environment of a worker. Each arena of glibc reserves 64 MB of the address space.
 const ENVIRONMENT: [(&str, &str); 1] = [("MALLOC_ARENA_MAX", "2")];

@@ -35,7 +35,7 @@ impl Inputs {
             [only] => only.clone(),
             _ => output.clone(),
         };
-        self.engine.keep(&output, &rows, &[], &origin)?;
+        self.engine.keep(&output, &rows, &origin)?;
         self.outputs.insert(output, (done.columns.clone(), done.has_more));
         Ok(())
     }

@@ -28,6 +28,8 @@ pub enum Purpose {
         mode: Mode,
         /// The previous turn of the conversation.
         previous: Option<PreviousTurn>,
+        /// The last turn that was answered: the previous one, or one before turns that failed or were declined.
+        answered: Option<PreviousTurn>,
         /// Index of the question; earlier messages belong to earlier turns.
         begins_at: usize,
         /// Whether the answer is due now, without further calls.

@@ -1,5 +1,6 @@
 //! Converts results of tools and texts of resources, with size limits.
 
+use prospector_core::{mark::clean, tool::client::current_client};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Value, json};
 
@@ -7,11 +8,13 @@ use crate::{Definition, McpError, error::repeat};
 
 /// Maximum bytes of a result or a resource.
 pub(crate) const MAX_RESULT_BYTES: usize = 4 << 20;
+/// Maximum characters of a media type.
+const MAX_MIME_TYPE: usize = 100;
 /// Bytes of one message.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 2 * MAX_RESULT_BYTES;
 
 /// Converts a result to JSON: its structured content, or its texts. JSON texts are parsed; images and audio are
-/// described, not included.
+/// described, and attached for the client of the call.
 ///
 /// # Errors
 /// [`McpError::Tool`] if the tool reports a failure, [`McpError::Output`], [`McpError::TooLarge`].
@@ -33,7 +36,21 @@ pub(crate) fn convert(tool: &Definition, result: CallToolResult) -> Result<Value
         }
     };
     limit(value.to_string().len())?;
+    if let Some(client) = current_client() {
+        let attached = result.content.into_iter().filter_map(attachment);
+        attached.for_each(|content| client.attach(content));
+    }
     Ok(value)
+}
+
+/// Returns an image or audio as a client gets it: without fields that are meant for the client of the server.
+fn attachment(block: ContentBlock) -> Option<Value> {
+    let (kind, data, mime_type) = match block {
+        ContentBlock::Image(image) => ("image", image.data, image.mime_type),
+        ContentBlock::Audio(audio) => ("audio", audio.data, audio.mime_type),
+        _ => return None,
+    };
+    Some(json!({"type": kind, "data": data, "mimeType": clean(&mime_type, MAX_MIME_TYPE)}))
 }
 
 fn describe(block: &ContentBlock) -> Value {

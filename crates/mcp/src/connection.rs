@@ -8,15 +8,22 @@ use std::{
     time::Duration,
 };
 
-use prospector_core::mark::clean;
+use prospector_core::{
+    mark::clean,
+    tool::client::{current_client, timeout},
+};
 use prospector_fetch::{Fetcher, Request};
 use reqwest::Client;
 use rmcp::{
     ClientHandler, RoleClient,
-    model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion, SubscriptionFilter},
+    model::{
+        CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
+        ElicitationCapability, ErrorData, FormElicitationCapability, Implementation, ProgressNotificationParam,
+        ProtocolVersion, SubscriptionFilter, UrlElicitationCapability,
+    },
     service::{
-        ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, RunningService, ServiceError,
-        serve_client_with_lifecycle,
+        ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, RequestContext, RunningService,
+        ServiceError, serve_client_with_lifecycle,
     },
     transport::{
         StreamableHttpClientTransport, async_rw::AsyncRwTransport, common::client_side_sse::ExponentialBackoff,
@@ -24,6 +31,7 @@ use rmcp::{
     },
 };
 use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
 
 use crate::{
     McpError,
@@ -32,6 +40,7 @@ use crate::{
     http::{EventStream, Guarded},
     oauth::Tokens,
     process::{Limited, MAX_UNREQUESTED, Process},
+    running::Running,
     spec::Reach,
 };
 
@@ -39,6 +48,8 @@ use crate::{
 const MAX_VERSION: usize = 40;
 /// How often an event stream that ended is opened again.
 const MAX_RECONNECTS: usize = 3;
+/// How often a server may request input before the result of a call.
+const MAX_INPUT_ROUNDS: usize = 5;
 /// How long closing may take.
 const MAX_CLOSE: Duration = Duration::from_millis(500);
 
@@ -65,29 +76,60 @@ impl Lifecycle {
     }
 }
 
-/// Handles requests of a server: there are no roots and no sampling, and elicitation is declined.
+/// Handles requests of a server: there are no roots and no sampling; elicitation and progress go to the client of the running call.
 #[derive(Debug, Clone)]
 struct Handler {
-    changed: Arc<AtomicBool>,
+    changed: Arc<Changed>,
+    running: Arc<Running>,
+}
+
+/// Whether a server reported a change of its lists.
+#[derive(Debug, Default)]
+struct Changed {
+    is_set: AtomicBool,
+    notify: Notify,
+}
+
+impl Changed {
+    fn set(&self) {
+        self.is_set.store(true, Ordering::Relaxed);
+        self.notify.notify_one();
+    }
 }
 
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let own = Implementation::new("prospector", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), own)
-            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+        let elicitation = ElicitationCapability::default()
+            .with_form(FormElicitationCapability::default())
+            .with_url(UrlElicitationCapability::default());
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = Some(elicitation);
+        ClientConfig::new(capabilities, own).with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Ok(self.running.elicit(request).await)
+    }
+
+    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        self.running.report(progress).await;
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.changed.store(true, Ordering::Relaxed);
+        self.changed.set();
     }
 
     async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.changed.store(true, Ordering::Relaxed);
+        self.changed.set();
     }
 
     async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.changed.store(true, Ordering::Relaxed);
+        self.changed.set();
     }
 }
 
@@ -99,7 +141,8 @@ pub(crate) struct Connection {
     /// The client of streamable HTTP.
     guarded: Option<Guarded>,
     left: Arc<AtomicU64>,
-    changed: Arc<AtomicBool>,
+    changed: Arc<Changed>,
+    running: Arc<Running>,
     /// Handshake that started the session.
     pub(crate) lifecycle: Lifecycle,
 }
@@ -110,33 +153,35 @@ impl Connection {
     /// # Errors
     /// [`McpError`] if the server cannot be started or reached, or does not complete an MCP handshake in time.
     pub(crate) async fn open(
+        server: &str,
         reach: &Reach,
         tokens: Option<&Tokens>,
         known: Lifecycle,
         limit: Duration,
     ) -> Result<Self, McpError> {
-        match Connection::attempt(reach, tokens, known, limit).await {
+        match Connection::attempt(server, reach, tokens, known, limit).await {
             // A server that responds late to one handshake, or closes the connection, may still support the other.
             Err(first @ (McpError::Handshake { .. } | McpError::Closed { .. })) => {
                 let other = match known {
                     Lifecycle::Auto => Lifecycle::Initialize,
                     Lifecycle::Initialize => Lifecycle::Auto,
                 };
-                Connection::attempt(reach, tokens, other, limit).await.map_err(|_| first)
+                Connection::attempt(server, reach, tokens, other, limit).await.map_err(|_| first)
             }
             opened => opened,
         }
     }
 
     async fn attempt(
+        server: &str,
         reach: &Reach,
         tokens: Option<&Tokens>,
         mut lifecycle: Lifecycle,
         limit: Duration,
     ) -> Result<Self, McpError> {
-        let changed = Arc::new(AtomicBool::new(false));
+        let (changed, running) = (Arc::new(Changed::default()), Arc::new(Running::new(server)));
         let left = Arc::new(AtomicU64::new(MAX_UNREQUESTED));
-        let handler = Handler { changed: changed.clone() };
+        let handler = Handler { changed: changed.clone(), running: running.clone() };
         let mut guarded = None;
         let (started, process) = match reach {
             Reach::Command(command) => {
@@ -187,7 +232,7 @@ impl Connection {
             let shown = clean(unknown.as_str(), MAX_VERSION);
             return Err(McpError::Handshake { reason: format!("the protocol version `{shown}` is unsupported") });
         }
-        let connection = Connection { service, process, guarded, left, changed, lifecycle };
+        let connection = Connection { service, process, guarded, left, changed, running, lifecycle };
         connection.listen();
         Ok(connection)
     }
@@ -204,7 +249,7 @@ impl Connection {
             let filter = SubscriptionFilter::builder().tools_list_changed().build();
             let Ok(mut subscription) = peer.listen(filter).await else { return };
             while let Ok(Some(_)) = subscription.next().await {
-                changed.store(true, Ordering::Relaxed);
+                changed.set();
             }
         });
     }
@@ -230,10 +275,32 @@ impl Connection {
         }
     }
 
+    /// Calls a tool; dropping the future cancels the call. The time in which a user is asked for input does not count.
+    ///
+    /// # Errors
+    /// As [`Connection::request`].
+    pub(crate) async fn call(
+        &self,
+        request: CallToolRequestParams,
+        limit: Duration,
+    ) -> Result<CallToolResult, McpError> {
+        self.left.store(MAX_UNREQUESTED, Ordering::Relaxed);
+        let _running = self.running.begin(current_client());
+        let calling = self.service.call_tool_with_mrtr_max_rounds(request, MAX_INPUT_ROUNDS);
+        match timeout(limit, calling).await {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(error)) => Err(self.convert(error).await),
+            Err(_) => Err(McpError::Timeout { what: "the call", seconds: limit.as_secs() }),
+        }
+    }
+
     async fn convert(&self, error: ServiceError) -> McpError {
         match error {
             ServiceError::McpError(error) => McpError::Refused { message: repeat(&error.message) },
             ServiceError::UnexpectedResponse => McpError::Refused { message: "an unexpected response".to_owned() },
+            ServiceError::InputRequiredRoundsExceeded { .. } => {
+                McpError::Unsupported { what: "more requests for input" }
+            }
             ServiceError::TransportSend(error) if self.process.is_none() => match find_rejection(self.guarded.as_ref())
             {
                 Some(rejection) => rejection,
@@ -245,7 +312,17 @@ impl Connection {
 
     /// Returns whether the server reported a change of its lists since the last call.
     pub(crate) fn take_changed(&self) -> bool {
-        self.changed.swap(false, Ordering::Relaxed)
+        self.changed.is_set.swap(false, Ordering::Relaxed)
+    }
+
+    /// Notes that changed lists could not be read.
+    pub(crate) fn restore_changed(&self) {
+        self.changed.is_set.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits until the server reports a change of its lists.
+    pub(crate) async fn changed(&self) {
+        self.changed.notify.notified().await;
     }
 
     /// Returns whether the server has closed the connection.

@@ -133,7 +133,7 @@ fn sort(value: &Value) -> Value {
     }
 }
 
-fn clean_value(value: &Value) -> Value {
+pub(crate) fn clean_value(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(clean(text, MAX_TEXT)),
         Value::Array(items) => Value::Array(items.iter().map(clean_value).collect()),

@@ -2,24 +2,27 @@
 
 use std::path::{Path, PathBuf};
 
+use prospector_core::named_enum;
 use serde_json::{Map, Value};
 
 /// Maximum bytes of a configuration file.
 const MAX_FILE_BYTES: u64 = 8 << 20;
 
-/// A client whose configuration is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Client {
-    /// `claude_desktop_config.json`.
-    ClaudeDesktop,
-    /// `.mcp.json` of the project and `~/.claude.json`.
-    ClaudeCode,
-    /// `.vscode/mcp.json` of the project and `mcp.json` of the user.
-    Vscode,
-    /// `.cursor/mcp.json` of the project and of the user.
-    Cursor,
-    /// `.codex/config.toml` of the project and of the user.
-    Codex,
+named_enum! {
+    /// A client whose configuration is read.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Client {
+        /// `claude_desktop_config.json`.
+        ClaudeDesktop = "claude_desktop",
+        /// `.mcp.json` of the project and `~/.claude.json`.
+        ClaudeCode = "claude_code",
+        /// `.vscode/mcp.json` of the project and `mcp.json` of the user.
+        Vscode = "vscode",
+        /// `.cursor/mcp.json` of the project and of the user.
+        Cursor = "cursor",
+        /// `.codex/config.toml` of the project and of the user.
+        Codex = "codex",
+    }
 }
 
 /// A server in the configuration of a client, with variables replaced.
@@ -102,21 +105,6 @@ pub struct Surroundings<'a> {
 }
 
 impl Client {
-    /// All clients.
-    pub const ALL: [Client; 5] =
-        [Client::ClaudeDesktop, Client::ClaudeCode, Client::Vscode, Client::Cursor, Client::Codex];
-
-    /// Returns the name used in catalogs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Client::ClaudeDesktop => "claude_desktop",
-            Client::ClaudeCode => "claude_code",
-            Client::Vscode => "vscode",
-            Client::Cursor => "cursor",
-            Client::Codex => "codex",
-        }
-    }
-
     /// Returns the possible paths of its configuration, those of the project first.
     pub fn files(self, project: &Path, home: Option<&Path>) -> Vec<PathBuf> {
         let own: &[&str] = match self {

@@ -29,6 +29,7 @@ pub mod listing;
 mod oauth;
 mod process;
 mod record;
+mod running;
 mod schema;
 mod server;
 pub mod spec;

@@ -8,9 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rmcp::model::{CallToolRequestParams, CallToolResponse, ReadResourceRequestParams};
+use rmcp::model::{CallToolRequestParams, ReadResourceRequestParams};
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
     Definition, McpError, Record, answer,
@@ -27,23 +28,34 @@ const MIN_BACKOFF: Duration = Duration::from_secs(1);
 /// Maximum delay before a restart.
 const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
+/// Delay between a report of changed lists and reading them, so that a server cannot have them read in a loop.
+const RELIST_DELAY: Duration = Duration::from_secs(2);
+
 /// An MCP server, started on demand.
 #[derive(Debug)]
 pub struct Server {
+    origin: Arc<Origin>,
+    tokens: Option<Tokens>,
+    calls: Semaphore,
+    state: tokio::sync::Mutex<State>,
+}
+
+/// How a server is reached, and where its record is.
+#[derive(Debug)]
+struct Origin {
     name: String,
     reach: Reach,
     /// Time limit of the handshake, one list or one call.
     limit: Duration,
     /// The folder of records and tokens.
     folder: PathBuf,
-    tokens: Option<Tokens>,
-    calls: Semaphore,
-    state: tokio::sync::Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     session: Option<Arc<Session>>,
+    /// Reads the lists of the session again when they change.
+    watcher: Option<AbortOnDropHandle<()>>,
     failures: u32,
     retry_at: Option<Instant>,
 }
@@ -53,6 +65,8 @@ struct State {
 struct Session {
     connection: Connection,
     hashes: Mutex<HashMap<String, String>>,
+    /// Held while changed lists are read, so that no call relies on the previous ones.
+    listing: tokio::sync::Mutex<()>,
 }
 
 impl Server {
@@ -60,12 +74,18 @@ impl Server {
     pub fn new(name: impl Into<String>, reach: Reach, limit: Duration, folder: impl Into<PathBuf>) -> Self {
         let (name, folder) = (name.into(), folder.into());
         let tokens = Tokens::of(&reach, &name, &folder);
-        Server { name, reach, limit, folder, tokens, calls: Semaphore::new(MAX_CALLS), state: Default::default() }
+        let origin = Arc::new(Origin { name, reach, limit, folder });
+        Server { origin, tokens, calls: Semaphore::new(MAX_CALLS), state: Default::default() }
+    }
+
+    /// Returns its name in the catalog.
+    pub fn name(&self) -> &str {
+        &self.origin.name
     }
 
     /// Returns how to connect to it.
     pub fn reach(&self) -> &Reach {
-        &self.reach
+        &self.origin.reach
     }
 
     /// Signs in with OAuth, and stores the tokens; waits up to 5 minutes for the user. `open` receives the address that the user opens in a
@@ -74,7 +94,7 @@ impl Server {
     /// # Errors
     /// [`McpError`] if the server has no OAuth, its metadata is invalid or not permitted, or the user does not sign in.
     pub async fn login(&self, open: impl FnOnce(&str)) -> Result<(), McpError> {
-        oauth::login(&self.reach, &self.folder, open).await
+        oauth::login(&self.origin.reach, &self.origin.folder, open).await
     }
 
     /// Removes the tokens of OAuth; returns whether there were any.
@@ -82,21 +102,21 @@ impl Server {
     /// # Errors
     /// If the file cannot be removed.
     pub fn logout(&self) -> std::io::Result<bool> {
-        oauth::remove(&self.folder, &self.reach)
+        oauth::remove(&self.origin.folder, &self.origin.reach)
     }
 
-    /// Lists the server over a separate connection, and updates its record.
+    /// Lists the server over a separate connection, updates its record, and returns the number of usable tools.
     ///
     /// # Errors
     /// [`McpError`] if it cannot be listed; the failure is stored in the record, and the previous lists are kept.
-    pub async fn refresh(&self) -> Result<(), McpError> {
+    pub async fn refresh(&self) -> Result<usize, McpError> {
         match self.start().await {
             Ok(session) => {
                 session.connection.close().await;
-                Ok(())
+                Ok(self.origin.record().map_or(0, |record| record.tools().count()))
             }
             Err(error) => {
-                self.update(|record| record.fail(&error, &self.reach));
+                self.origin.update(|record| record.fail(&error, &self.origin.reach));
                 Err(error)
             }
         }
@@ -113,14 +133,9 @@ impl Server {
         let result = self.with_session(async |session: &Session| {
             self.verify(session, tool).await?;
             let request = CallToolRequestParams::new(tool.name().to_owned()).with_arguments(arguments);
-            session.connection.request("the call", self.limit, |peer| peer.call_tool_once(request)).await
+            session.connection.call(request, self.origin.limit).await
         });
-        match result.await? {
-            CallToolResponse::Complete(result) => answer::convert(tool, result),
-            CallToolResponse::InputRequired(_) => Err(McpError::Unsupported { what: "input from the user" }),
-            CallToolResponse::Task(_) => Err(McpError::Unsupported { what: "a background task" }),
-            _ => Err(McpError::Unsupported { what: "an unknown type of result" }),
-        }
+        answer::convert(tool, result.await?)
     }
 
     /// Reads the text of a resource.
@@ -130,16 +145,16 @@ impl Server {
     pub async fn read(&self, uri: &str) -> Result<String, McpError> {
         let result = self.with_session(async |session: &Session| {
             let request = ReadResourceRequestParams::new(uri);
-            session.connection.request("reading", self.limit, |peer| peer.read_resource(request)).await
+            session.connection.request("reading", self.origin.limit, |peer| peer.read_resource(request)).await
         });
         answer::join_text(result.await?.contents)
     }
 
     /// Runs a request in the session of the server, and starts the session if necessary.
     async fn with_session<T>(&self, run: impl AsyncFnOnce(&Session) -> Result<T, McpError>) -> Result<T, McpError> {
-        let waiting = tokio::time::timeout(self.limit, self.calls.acquire()).await;
+        let waiting = tokio::time::timeout(self.origin.limit, self.calls.acquire()).await;
         let _permit = waiting
-            .map_err(|_| McpError::Timeout { what: "waiting for other calls", seconds: self.limit.as_secs() })?;
+            .map_err(|_| McpError::Timeout { what: "waiting for other calls", seconds: self.origin.limit.as_secs() })?;
         let session = self.session().await?;
         let result = run(&session).await;
         match &result {
@@ -147,7 +162,7 @@ impl Server {
                 let mut state = self.state.lock().await;
                 // Another call may have replaced the session.
                 if state.session.as_ref().is_some_and(|current| Arc::ptr_eq(current, &session)) {
-                    state.session = None;
+                    state.close();
                     state.note_failure();
                 }
             }
@@ -162,7 +177,7 @@ impl Server {
         match &state.session {
             Some(session) if !session.connection.is_closed() => return Ok(session.clone()),
             Some(_) => {
-                state.session = None;
+                state.close();
                 state.note_failure();
             }
             None => {}
@@ -173,6 +188,7 @@ impl Server {
         match self.start().await {
             Ok(session) => {
                 let session = Arc::new(session);
+                state.watcher = Some(AbortOnDropHandle::new(tokio::spawn(watch(self.origin.clone(), session.clone()))));
                 state.session = Some(session.clone());
                 Ok(session)
             }
@@ -185,16 +201,40 @@ impl Server {
 
     /// Starts a session, and lists its server.
     async fn start(&self) -> Result<Session, McpError> {
-        let known = self.record().map_or(Lifecycle::default(), |record| record.lifecycle);
-        let connection = Connection::open(&self.reach, self.tokens.as_ref(), known, self.limit).await?;
-        let session = Session { connection, hashes: Mutex::default() };
-        match self.list(&session).await {
+        let origin = &self.origin;
+        let known = origin.record().map_or(Lifecycle::default(), |record| record.lifecycle);
+        let connection =
+            Connection::open(&origin.name, &origin.reach, self.tokens.as_ref(), known, origin.limit).await?;
+        let session = Session { connection, hashes: Mutex::default(), listing: Default::default() };
+        match self.origin.list(&session).await {
             Ok(()) => Ok(session),
             Err(error) => {
                 session.connection.close().await;
                 Err(error)
             }
         }
+    }
+
+    /// Verifies that the server lists the approved definition of the tool.
+    async fn verify(&self, session: &Session, tool: &Definition) -> Result<(), McpError> {
+        self.origin.update_lists(session).await?;
+        let hashes = session.hashes.lock().unwrap_or_else(PoisonError::into_inner);
+        match hashes.get(tool.name()) {
+            Some(hash) if hash == tool.hash() => Ok(()),
+            Some(_) => Err(McpError::Changed { tool: tool.name().to_owned() }),
+            None => Err(McpError::Gone { tool: tool.name().to_owned() }),
+        }
+    }
+}
+
+impl Origin {
+    /// Reads the lists of the session again if its server reported a change since they were read.
+    async fn update_lists(&self, session: &Session) -> Result<(), McpError> {
+        let _listing = session.listing.lock().await;
+        if !session.connection.take_changed() {
+            return Ok(());
+        }
+        self.list(session).await.inspect_err(|_| session.connection.restore_changed())
     }
 
     /// Reads the lists of the session, and updates the record.
@@ -207,19 +247,6 @@ impl Server {
             record.lifecycle = session.connection.lifecycle;
         });
         Ok(())
-    }
-
-    /// Verifies that the server lists the approved definition of the tool.
-    async fn verify(&self, session: &Session, tool: &Definition) -> Result<(), McpError> {
-        if session.connection.take_changed() {
-            self.list(session).await?;
-        }
-        let hashes = session.hashes.lock().unwrap_or_else(PoisonError::into_inner);
-        match hashes.get(tool.name()) {
-            Some(hash) if hash == tool.hash() => Ok(()),
-            Some(_) => Err(McpError::Changed { tool: tool.name().to_owned() }),
-            None => Err(McpError::Gone { tool: tool.name().to_owned() }),
-        }
     }
 
     fn record(&self) -> Option<Record> {
@@ -241,7 +268,23 @@ impl Server {
     }
 }
 
+/// Reads the lists of a session again whenever its server reports a change, until the future is dropped.
+async fn watch(origin: Arc<Origin>, session: Arc<Session>) {
+    loop {
+        session.connection.changed().await;
+        tokio::time::sleep(RELIST_DELAY).await;
+        if let Err(error) = origin.update_lists(&session).await {
+            tracing::debug!(%error, server = origin.name, "the changed lists of an MCP server could not be read");
+        }
+    }
+}
+
 impl State {
+    fn close(&mut self) {
+        self.session = None;
+        self.watcher = None;
+    }
+
     fn note_failure(&mut self) {
         self.failures += 1;
         let delay = match self.failures {

@@ -57,6 +57,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) mode: Mode,
     /// The previous turn.
     pub(crate) previous: Option<&'a PreviousTurn>,
+    /// The last answered turn, to which follow-up questions refer.
+    pub(crate) answered: Option<&'a PreviousTurn>,
     /// The messages of this turn.
     pub(crate) messages: &'a [Message],
     /// Whether no more calls are allowed.
@@ -65,7 +67,7 @@ pub(crate) struct Turn<'a> {
 
 /// Returns the next calls, or the answer.
 pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
-    let understood = turn.previous.and_then(|previous| find_repeated(turn.question, previous));
+    let understood = find_repeated(turn.question, turn);
     let question = understood.as_deref().unwrap_or(turn.question).trim();
     let say = |text: String| ChatResponse { text, ..ChatResponse::default() };
     if is_too_long(question) {
@@ -107,7 +109,7 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
         }
     }
     let chosen = turn.previous.filter(|_| can_run).and_then(|previous| choose(question, previous));
-    let whole = match (&chosen, resolve_follow_up(question, turn.previous).filter(|_| can_run)) {
+    let whole = match (&chosen, resolve_follow_up(question, turn).filter(|_| can_run)) {
         (Some((asked, _)), _) => asked.clone(),
         (None, None) => question.to_owned(),
         (None, Some(Ok(whole))) => whole,
@@ -185,29 +187,32 @@ fn choose(question: &str, previous: &PreviousTurn) -> Option<(String, String)> {
     choice.map(|choice| (previous.question.trim().to_owned(), choice.to_owned()))
 }
 
-/// Combines a follow-up question with the previous one. `None` for another question; an error if the previous one has no data.
-fn resolve_follow_up(question: &str, previous: Option<&PreviousTurn>) -> Option<Result<String, &'static str>> {
+/// Combines a follow-up question with the last answered one. `None` for another question; an error if that has no data, or no question was
+/// answered.
+fn resolve_follow_up(question: &str, turn: &Turn<'_>) -> Option<Result<String, &'static str>> {
     let lower = question.to_lowercase();
     let begins = |text: &str, leads: &[&str]| leads.iter().any(|lead| text.starts_with(lead));
     let words: Vec<&str> = lower.split_whitespace().collect();
     let is_short = words.len() <= MAX_CHANGE_WORDS && !words.iter().any(|word| ASKING.contains(word));
-    let previous = previous?;
+    turn.previous?;
     let change = strip_repeat(question).filter(|rest| begins(rest, &LEADS) || begins(rest, &SHORT_LEADS));
     let is_follow_up =
         change.is_some() || begins(&lower, &LEADS) || begins(&lower, &SHORT_LEADS) && is_short || is_limit(&words);
     if !is_follow_up {
         return None;
     }
-    if !previous.has_data {
+    let Some(answered) = turn.answered.filter(|answered| answered.has_data) else {
         return Some(Err("it refers to a question that was not answered from data: ask it in full"));
-    }
-    Some(Ok(format!("{}? {}", whole_question(previous), change.unwrap_or(question))))
+    };
+    Some(Ok(format!("{}? {}", whole_question(answered), change.unwrap_or(question))))
 }
 
-/// Returns the previous question if this one only asks for it again, or for another form of its result.
-fn find_repeated(question: &str, previous: &PreviousTurn) -> Option<String> {
+/// Returns the previous question if this one only asks for it again, or the last answered one if it asks for another form of its result.
+fn find_repeated(question: &str, turn: &Turn<'_>) -> Option<String> {
     let is_repeat = strip_repeat(question).is_some_and(str::is_empty);
-    (is_repeat || previous.has_data && is_new_form(question)).then(|| format!("{}?", whole_question(previous)))
+    let is_form = |answered: &&PreviousTurn| answered.has_data && is_new_form(question);
+    let repeated = if is_repeat { turn.previous } else { turn.answered.filter(is_form) };
+    repeated.map(|repeated| format!("{}?", whole_question(repeated)))
 }
 
 /// Returns the previous question as it was understood, without its last punctuation mark.

@@ -52,9 +52,10 @@ fn respond(request: &ChatRequest) -> ChatResponse {
     let say = |text: String| ChatResponse { text, ..ChatResponse::default() };
     match &request.purpose {
         Purpose::Plan { question, finish } => plan(request, question, *finish),
-        Purpose::Ask { question, mode, previous, begins_at, finish } => {
+        Purpose::Ask { question, mode, previous, answered, begins_at, finish } => {
             let messages = &request.messages[(*begins_at).min(request.messages.len())..];
-            answer(request, &Turn { question, mode: *mode, previous: previous.as_ref(), messages, finish: *finish })
+            let (previous, answered) = (previous.as_ref(), answered.as_ref());
+            answer(request, &Turn { question, mode: *mode, previous, answered, messages, finish: *finish })
         }
         // The draft is already written from the rows.
         Purpose::Summarize { draft } => say(draft.clone()),

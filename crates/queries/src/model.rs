@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use prospector_core::Owner;
 use prospector_core::tool::finding::Verification;
+use prospector_core::{Owner, named_enum};
 use prospector_engine::query::Literal;
 use serde::{Deserialize, Serialize};
 
@@ -80,41 +80,21 @@ pub struct AllowedValue {
     pub words: Vec<String>,
 }
 
-/// The type of a parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ParameterType {
-    /// Any text.
-    Text,
-    /// A whole number.
-    Integer,
-    /// A number.
-    Number,
-    /// A day, `YYYY-MM-DD`.
-    Date,
-    /// True or false.
-    Boolean,
-}
-
-impl ParameterType {
-    /// All types.
-    pub const ALL: [ParameterType; 5] = [
-        ParameterType::Text,
-        ParameterType::Integer,
-        ParameterType::Number,
-        ParameterType::Date,
-        ParameterType::Boolean,
-    ];
-
-    /// Returns the name of the type in files and answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ParameterType::Text => "text",
-            ParameterType::Integer => "integer",
-            ParameterType::Number => "number",
-            ParameterType::Date => "date",
-            ParameterType::Boolean => "boolean",
-        }
+named_enum! {
+    /// The type of a parameter.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ParameterType {
+        /// Any text.
+        Text = "text",
+        /// A whole number.
+        Integer = "integer",
+        /// A number.
+        Number = "number",
+        /// A day, `YYYY-MM-DD`.
+        Date = "date",
+        /// True or false.
+        Boolean = "boolean",
     }
 }
 

@@ -167,7 +167,8 @@ fn query_html(number: usize, ran: &DataQuestion) -> String {
 }
 
 fn rows_html(ran: &DataQuestion) -> String {
-    let head: String = ran.columns.iter().map(|name| format!("<th scope=\"col\">{}</th>", escape(name))).collect();
+    let head = |at: usize| format!("<th scope=\"col\">{}</th>", escape(&ran.header(at)));
+    let head: String = (0..ran.columns.len()).map(head).collect();
     let cell = |value: &Value| match value {
         Value::Null => "<td></td>".to_owned(),
         Value::String(text) => format!("<td>{}</td>", escape(text)),
@@ -179,4 +180,18 @@ fn rows_html(ran: &DataQuestion) -> String {
     let more =
         if ran.has_more || ran.rows.len() > MAX_ROWS { "<p class=\"soft\">There are more rows.</p>" } else { "" };
     format!("<div class=\"wide\"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{more}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_of_rows_have_the_declared_units() {
+        let columns = vec!["city".to_owned(), "<revenue>".to_owned()];
+        let units = vec![("<revenue>".to_owned(), "EUR".to_owned())];
+        let html = rows_html(&DataQuestion { columns, units, ..DataQuestion::default() });
+        let head = "<th scope=\"col\">city</th><th scope=\"col\">&lt;revenue&gt; (EUR)</th>";
+        assert!(html.contains(head), "{html}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Rankers for evaluation, and the names of the features.
 
-use prospector_core::record::Hit;
+use prospector_core::{named_enum, record::Hit};
 use serde::{Deserialize, Serialize};
 
 pub use crate::rank::calibrate::{ANSWERABILITY, NEED};
@@ -16,38 +16,19 @@ pub struct RelevanceEvidence {
     pub hits: Vec<(Hit, Vec<f32>)>,
 }
 
-/// A ranking method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Ranker {
-    /// Lexical only: BM25.
-    Lexical,
-    /// Dense only: vector similarity. Finds nothing without an embedder.
-    Dense,
-    /// Reciprocal rank fusion of both (Cormack, Clarke and Büttcher, 2009).
-    Rrf,
-    /// All features; relevance and the threshold are calibrated for this one.
-    #[default]
-    Full,
-}
-
-impl Ranker {
-    /// All rankers, simplest first.
-    pub const ALL: [Ranker; 4] = [Ranker::Lexical, Ranker::Dense, Ranker::Rrf, Ranker::Full];
-
-    /// Returns the name used on the command line and in reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Ranker::Lexical => "lexical",
-            Ranker::Dense => "dense",
-            Ranker::Rrf => "rrf",
-            Ranker::Full => "full",
-        }
-    }
-}
-
-impl std::fmt::Display for Ranker {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
+named_enum! {
+    /// A ranking method.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Ranker {
+        /// Lexical only: BM25.
+        Lexical = "lexical",
+        /// Dense only: vector similarity. Finds nothing without an embedder.
+        Dense = "dense",
+        /// Reciprocal rank fusion of both (Cormack, Clarke and Büttcher, 2009).
+        Rrf = "rrf",
+        /// All features; relevance and the threshold are calibrated for this one.
+        #[default]
+        Full = "full",
     }
 }

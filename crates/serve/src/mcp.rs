@@ -2,8 +2,10 @@
 //! revision of 2026-07-28 and older ones.
 
 mod apps;
+mod calls;
 mod changes;
 mod forms;
+mod lines;
 mod prompts;
 mod queries;
 mod resources;
@@ -44,6 +46,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{error::ServeError, query_sessions::QuerySession, server::Server, view::CatalogView};
 
+pub(crate) use calls::WaitingCall;
 use tools::Audience;
 pub(crate) use transport::before;
 
@@ -56,14 +59,14 @@ pub(crate) struct Handler {
     owner: Owner,
     session: changes::Session,
     /// The query session of this connection, if the connection is persistent.
-    queries: QuerySession,
+    queries: Arc<QuerySession>,
     /// Whether the transport is HTTP, where later revisions have no session: each request has its own handler then.
     is_over_http: bool,
 }
 
 impl Handler {
     fn new(server: &Arc<Server>, owner: Owner, is_over_http: bool) -> Self {
-        let (session, queries) = (changes::Session::default(), QuerySession::default());
+        let (session, queries) = (changes::Session::default(), Arc::default());
         Handler { server: server.clone(), owner, session, queries, is_over_http }
     }
 
@@ -137,7 +140,7 @@ async fn pipe(
 ) -> Result<(), ServeError> {
     let ended = server.closed.clone();
     let handler = Handler::new(server, Owner::local(), false);
-    let running = rmcp::service::serve_server_with_ct(handler, (input, output), ended.clone());
+    let running = rmcp::service::serve_server_with_ct(handler, lines::Lines::new(input, output), ended.clone());
     let running = tokio::select! {
         running = running => running,
         () = stop.cancelled() => return Ok(()),
@@ -229,7 +232,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let own = (!self.is_sessionless(&context)).then_some(&self.queries);
-        catch_panics("tools/call", tools::call(&self.server, &self.owner, own, request, context)).await.map(Into::into)
+        catch_panics("tools/call", tools::call(&self.server, &self.owner, own, request, context)).await
     }
 
     async fn list_resources(
@@ -255,7 +258,7 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let own = (!self.is_sessionless(&context)).then_some(&self.queries);
+        let own = (!self.is_sessionless(&context)).then_some(&*self.queries);
         let read = resources::read(&self.server, &self.owner, own, &request.uri);
         catch_panics("resources/read", read).await.map(Into::into)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use prospector_core::Owner;
-use prospector_core::tool::{Answer, ToolError, ToolErrorCode};
+use prospector_core::tool::{Answer, ToolError, ToolErrorCode, client::timeout};
 use serde_json::{Value, json};
 
 use crate::{
@@ -51,7 +51,7 @@ impl Server {
             });
             Ok(Called { answer, handle })
         };
-        let answered = match tokio::time::timeout(limit, work).await {
+        let answered = match timeout(limit, work).await {
             Ok(answered) => answered,
             Err(_) => Err(ToolError::Respond {
                 code: ToolErrorCode::Timeout,

@@ -1,14 +1,91 @@
-//! Limits on the rows that a client sends to be written to a file or drawn.
+//! Rows that are returned in full, and limits on the rows that a client sends to be written to a file or drawn.
 
-use serde_json::Value;
+use prospector_agent::ask::Answered;
+use prospector_core::{
+    Owner,
+    tool::{ToolError, ToolErrorCode},
+};
+use prospector_engine::{Failure, query::Rows};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use crate::error::Refusal;
+use crate::{
+    error::{Refusal, RefusalCode},
+    query_sessions::QuerySession,
+    server::Server,
+};
+
+/// Limit on the rows of a query that are returned in full.
+pub(crate) const MAX_ROWS: usize = 10_000;
 
 /// Limit on columns: each needs its own buffers.
 pub(crate) const MAX_COLUMNS: usize = 1_000;
 
 /// Limit on rows times columns: a row may omit its last cells.
 const MAX_CELLS: usize = 1_000_000;
+
+/// Returns the ids of the queries of an answer that has only a part of their rows.
+pub(crate) fn list_truncated(answer: &Value) -> impl Iterator<Item = &str> {
+    let queries = answer.as_array().or_else(|| answer["items"].as_array()).into_iter().flatten();
+    queries.filter(|query| query["has_more"] == true).filter_map(|query| query["id"].as_str())
+}
+
+impl Server {
+    /// Returns all rows of a query of a session, by the id of its answer.
+    ///
+    /// # Errors
+    /// - `not_found` if the session has no such answer.
+    /// - If the query fails, or takes longer than a call may.
+    pub(crate) async fn session_rows(&self, session: &QuerySession, id: &str) -> Result<Value, Refusal> {
+        let unknown = || {
+            Refusal::not_found(format!("unknown answer `{id}`")).advise("pass the id of a recent answer of the session")
+        };
+        let rows = self.in_time(session.run_again(id, MAX_ROWS)).await?;
+        Ok(write(&rows.ok_or_else(unknown)?))
+    }
+
+    /// Returns all rows of a query of an answer, by the handle of the run and the id of the query.
+    ///
+    /// # Errors
+    /// - If the owner has no such run, or its answer no such query.
+    /// - `refused` if the catalog does not allow queries of clients.
+    /// - If the query fails, or takes longer than a call may.
+    pub(crate) async fn run_rows(&self, owner: &Owner, handle: &str, id: &str) -> Result<Value, Refusal> {
+        let run = self.runs.get(handle, owner)?;
+        let unfinished = || Refusal::new(RefusalCode::Conflict, "the question is still being answered");
+        let end = run.end().ok_or_else(unfinished)?;
+        let view = self.catalog.view(owner);
+        if !view.queries.is_open {
+            let refusal = Refusal::new(RefusalCode::Tool(ToolErrorCode::Refused), "running queries is disabled");
+            return Err(refusal.advise("have the catalog maintainer set `queries: true`"));
+        }
+        let unknown = || {
+            Refusal::not_found(format!("the answer has no query `{id}`"))
+                .advise("pass the id of one of its `questions`")
+        };
+        let answered = Answered::deserialize(&*end.result).map_err(|_| unknown())?;
+        let mut asked = answered.questions.iter().filter(|query| query.error.is_none());
+        let query = asked.find(|query| query.id.eq_ignore_ascii_case(id)).ok_or_else(unknown)?;
+        let outcome = self.in_time(view.queries.engine.run(&query.sql, query.database.as_deref(), MAX_ROWS)).await?;
+        Ok(write(&outcome.rows))
+    }
+
+    /// Waits for a query as long as for a call of a tool.
+    async fn in_time<T>(&self, query: impl Future<Output = Result<T, Failure>>) -> Result<T, Refusal> {
+        let limit = self.options.limits.call_time;
+        let late = |_| ToolError::Respond {
+            code: ToolErrorCode::Timeout,
+            message: format!("no answer within {} s", limit.as_secs()),
+            suggestion: None,
+        };
+        Ok(tokio::time::timeout(limit, query).await.map_err(late)?.map_err(ToolError::from)?)
+    }
+}
+
+/// Writes rows that are returned in full.
+fn write(rows: &Rows) -> Value {
+    json!({"columns": rows.columns, "row_count": rows.rows.len(), "has_more": rows.has_more, "rows": rows.rows})
+}
 
 /// Returns the number of cells of a table.
 ///

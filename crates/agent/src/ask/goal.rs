@@ -40,8 +40,9 @@ pub(crate) struct AnswerGoal {
     earlier: Vec<DataQuestion>,
     /// The last answer of the model.
     pub(crate) answer: Option<AcceptedText>,
-    /// The previous turn, and the index of the question in the messages.
+    /// The previous turn, the last answered one, and the index of the question in the messages.
     previous: Option<PreviousTurn>,
+    answered: Option<PreviousTurn>,
     begins_at: usize,
     asked_again: bool,
 }
@@ -67,6 +68,7 @@ impl AnswerGoal {
             earlier: session.list_queries(),
             answer: None,
             previous: session.previous(),
+            answered: session.last_answered(),
             begins_at,
             asked_again: false,
         }
@@ -132,6 +134,7 @@ impl Goal for AnswerGoal {
             question: self.question.clone(),
             mode: self.mode,
             previous: self.previous.clone(),
+            answered: self.answered.clone(),
             begins_at: self.begins_at,
             finish,
         }

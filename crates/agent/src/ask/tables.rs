@@ -46,7 +46,7 @@ fn write(result: &DataQuestion, columns: &[usize]) -> String {
         Value::Number(number) if number.is_f64() => number.as_f64().map(write_number).unwrap_or_default(),
         other => other.to_string(),
     };
-    let mut lines = vec![line(&mut columns.iter().map(|at| result.columns[*at].clone()))];
+    let mut lines = vec![line(&mut columns.iter().map(|at| result.header(*at)))];
     lines.push(line(&mut columns.iter().map(|_| "---".to_owned())));
     let cells = |row: &Vec<Value>| line(&mut columns.iter().map(|at| row.get(*at).map_or_else(String::new, cell)));
     lines.extend(result.rows.iter().map(cells));
@@ -77,6 +77,19 @@ mod tests {
         let text = insert_tables("By city [Q1]:\n\n{{Q1}}\n\n{{Q2}}", &[&[result(1)]]);
         assert_eq!(text, "By city [Q1]:\n\n| city | n |\n| --- | --- |\n| a\\|b c | 1 |\n\n{{Q2}}");
         assert!(insert_tables("{{ Q1 }}", &[&[result(2)]]).ends_with("(the first 2 rows)"));
+    }
+
+    #[test]
+    fn headers_have_the_declared_units() {
+        let units = [("Revenue", "EUR"), ("cost_usd", "USD"), ("city", "")];
+        let revenue = DataQuestion {
+            id: "Q1".into(),
+            columns: ["city", "revenue", "cost_usd", "n"].map(str::to_owned).into(),
+            units: units.map(|(of, unit)| (of.to_owned(), unit.to_owned())).into(),
+            ..DataQuestion::default()
+        };
+        let text = insert_tables("{{Q1}}", &[&[revenue]]);
+        assert!(text.starts_with("| city | revenue (EUR) | cost_usd | n |\n"), "{text}");
     }
 
     #[test]

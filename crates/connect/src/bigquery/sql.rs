@@ -113,11 +113,7 @@ pub(super) fn select(
         wanted.iter().enumerate().map(|(at, column)| format!("{} AS c{at}", column.value())).collect();
     let mut statement = Statement { sql: format!("SELECT {} FROM {from}", list.join(", ")), ..Statement::default() };
     for (at, condition) in conditions.iter().enumerate() {
-        let failed = |source: ConditionError| ConnectError::Condition {
-            table: table.to_owned(),
-            column: condition.column.clone(),
-            source,
-        };
+        let failed = ConnectError::condition(table, &condition.column);
         let column = column(known, &condition.column).ok_or_else(|| failed(ConditionError::UnknownColumn))?;
         let test = condition.test().map_err(failed)?;
         let clause = clause(column, &test, &mut statement).map_err(failed)?;

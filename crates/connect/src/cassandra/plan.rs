@@ -69,11 +69,7 @@ pub(super) fn position(known: &[CqlColumn], wanted: &str) -> Option<usize> {
 pub(super) fn plan(table: &str, known: &[CqlColumn], conditions: &[FilterCondition]) -> Result<Plan, ConnectError> {
     let mut looked = Vec::with_capacity(conditions.len());
     for condition in conditions {
-        let failed = |source: ConditionError| ConnectError::Condition {
-            table: table.to_owned(),
-            column: condition.column.clone(),
-            source,
-        };
+        let failed = ConnectError::condition(table, &condition.column);
         let column = position(known, &condition.column).ok_or_else(|| failed(ConditionError::UnknownColumn))?;
         looked.push(look(column, &known[column].data_type, condition).map_err(failed)?);
     }

@@ -182,12 +182,8 @@ async fn reports_invalid_artifacts_and_has_no_rows() {
     let (_, problems) = source.describe().await.unwrap();
     assert!(problems[0].place.ends_with("catalog.json"), "{problems:?}");
 
-    let error = source
-        .query(&crate::rows::SqlQuery { sql: "SELECT 1", tables: &[], fields: None }, 1)
-        .await
-        .unwrap_err()
-        .to_string();
-    assert!(error.contains("make that warehouse a database of the catalog too"), "{error}");
+    let answer = source.query(&crate::rows::SqlQuery { sql: "SELECT 1", tables: &[], fields: None }, 1).await;
+    assert!(matches!(answer, Err(ConnectError::Unsupported { .. })), "{answer:?}");
     assert!(matches!(source.rows("t", &[], &[], 1).await, Err(ConnectError::Unsupported { .. })));
     assert!(matches!(source.statistics("t", &[]).await, Err(ConnectError::NoData { .. })));
     assert!(!source.has_data());

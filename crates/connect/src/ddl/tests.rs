@@ -1,6 +1,7 @@
 //! Scripts in many dialects.
 
 use super::*;
+use crate::rows::SampleRequest;
 
 /// Formats each table as one line: `name: column TYPE! "description", ...; column -> table.column`, with `*` for a column
 /// of the primary key and `!` for a non-null column.

@@ -62,13 +62,7 @@ pub(super) fn clause(field: &Field, test: &Test<'_>) -> Result<Clause, Condition
         },
         Shape::Boolean => match test {
             Test::Compare(FilterOp::Eq, value) => among(field, &[value]),
-            Test::Compare(..)
-            | Test::Null
-            | Test::NotNull
-            | Test::Between(..)
-            | Test::In { .. }
-            | Test::Like(_)
-            | Test::NotLike(_) => Ok(Clause { query: exists(field), is_wider: true }),
+            _ => Ok(Clause { query: exists(field), is_wider: true }),
         },
         Shape::Id | Shape::Exact | Shape::Address | Shape::Words | Shape::Opaque => texts(field, test),
     }
@@ -79,13 +73,7 @@ fn texts(field: &Field, test: &Test<'_>) -> Result<Clause, ConditionError> {
     let Some((target, _)) = &field.exact else {
         return match test {
             Test::Compare(FilterOp::Eq, value) => among(field, &[value]),
-            Test::Compare(..)
-            | Test::Null
-            | Test::NotNull
-            | Test::Between(..)
-            | Test::In { .. }
-            | Test::Like(_)
-            | Test::NotLike(_) => Ok(Clause { query: exists(field), is_wider: true }),
+            _ => Ok(Clause { query: exists(field), is_wider: true }),
         };
     };
     let query = match test {
@@ -188,13 +176,7 @@ fn word(op: FilterOp) -> &'static str {
         FilterOp::Gt => "gt",
         FilterOp::Lt => "lt",
         FilterOp::Lte => "lte",
-        FilterOp::Gte
-        | FilterOp::Eq
-        | FilterOp::Neq
-        | FilterOp::Between
-        | FilterOp::In
-        | FilterOp::Like
-        | FilterOp::NotLike => "gte",
+        _ => "gte",
     }
 }
 

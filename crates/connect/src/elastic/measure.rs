@@ -184,14 +184,7 @@ fn read(field: &Field, own: &Value, nulls: u64) -> Statistics {
         match field.shape {
             Shape::Date => answer.get("value_as_string").cloned().or_else(|| Some(number.into())),
             Shape::Integer if number.abs() < EXACT => Some((number as i64).into()),
-            Shape::Integer
-            | Shape::Float
-            | Shape::Boolean
-            | Shape::Id
-            | Shape::Exact
-            | Shape::Address
-            | Shape::Words
-            | Shape::Opaque => Some(display::float(number)),
+            _ => Some(display::float(number)),
         }
     };
     let cardinality = own.pointer("/distinct/value").and_then(Value::as_u64).unwrap_or(0);

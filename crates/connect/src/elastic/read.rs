@@ -69,11 +69,7 @@ impl<'a> Reading<'a> {
         let mut tested: Vec<FieldTest<'_>> = Vec::new();
         let mut filters: Vec<Value> = place.only.iter().cloned().chain(also).collect();
         for condition in conditions {
-            let failed = |source: ConditionError| ConnectError::Condition {
-                table: table.to_owned(),
-                column: condition.column.clone(),
-                source,
-            };
+            let failed = ConnectError::condition(table, &condition.column);
             let field = place.field(&condition.column).ok_or_else(|| failed(ConditionError::UnknownColumn))?;
             let test = condition.test().map_err(failed)?;
             let clause = clause(field, &test).map_err(failed)?;

@@ -5,6 +5,7 @@ mod cell;
 mod content;
 mod date;
 mod decide;
+mod header;
 mod layout;
 mod number;
 mod scan;
@@ -17,6 +18,7 @@ use prospector_core::Problem;
 
 pub(crate) use content::{Content, unpack_file};
 use content::{Encoding, TextFormat};
+pub(super) use header::RECORDS_OF_HEADER;
 pub(super) use layout::FileLayout;
 pub(super) use layout::Stamp;
 use survey::{Stop, Survey, survey};
@@ -74,6 +76,10 @@ fn describe_rows(found: &Survey, place: &str, format: &TextFormat) -> Vec<Proble
     if let Some(name) = format.encoding.name() {
         let problem = Problem::warning(place, format!("it is not UTF-8; it was read as {name}"));
         notes.push(problem.advise("save the file as UTF-8"));
+    }
+    if format.skipped > 0 {
+        let reason = format!("its table starts in line {}; the lines above are skipped", found.header_line);
+        notes.push(Problem::warning(place, reason));
     }
     if found.width > found.names.len() {
         notes.push(left_out(place, found.width));

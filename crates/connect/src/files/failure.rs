@@ -57,16 +57,7 @@ impl FileError {
             FileError::Condition(error) => error.cause(),
             FileError::Io(error) => Cause::of_io(error),
             FileError::Datafusion(error) => Cause::of_datafusion(error),
-            FileError::Missing
-            | FileError::Folder
-            | FileError::Empty
-            | FileError::Relative
-            | FileError::NoColumns
-            | FileError::Unreadable(_)
-            | FileError::Panicked
-            | FileError::Csv(_)
-            | FileError::Arrow(_)
-            | FileError::Thread(_) => Cause::Other,
+            _ => Cause::Other,
         }
     }
 
@@ -74,20 +65,7 @@ impl FileError {
     pub(super) fn column(&self) -> Option<&str> {
         match self {
             FileError::UnknownColumn(name) => Some(name),
-            FileError::Missing
-            | FileError::Folder
-            | FileError::Empty
-            | FileError::Relative
-            | FileError::NoColumns
-            | FileError::Unreadable(_)
-            | FileError::TimedOut
-            | FileError::Panicked
-            | FileError::Condition(_)
-            | FileError::Io(_)
-            | FileError::Csv(_)
-            | FileError::Arrow(_)
-            | FileError::Datafusion(_)
-            | FileError::Thread(_) => None,
+            _ => None,
         }
     }
 }

@@ -11,9 +11,10 @@ use datafusion::arrow::json::writer::make_encoder;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::{ColumnarValue, Expr, Volatility, cast as cast_to, create_udf};
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use crate::display::{self, MAX_CHARS};
+use crate::filter::decimal;
 use crate::table::ColumnType;
 
 /// Returns a short name of the Arrow type, without the memory layout of texts, bytes and lists.
@@ -241,8 +242,7 @@ fn to_json_values(array: &ArrayRef, data_type: &DataType, whole: bool) -> Vec<Va
         match array.data_type() {
             DataType::Boolean => Value::Bool(text == "true"),
             DataType::Float32 | DataType::Float64 => text.parse().map_or_else(|_| in_form(&text), display::float),
-            data_type if data_type.is_integer() => integer(&text),
-            data_type if data_type.is_decimal() => decimal(&text),
+            data_type if data_type.is_integer() || data_type.is_decimal() => decimal(&text),
             _ if is_json && (whole || text.chars().nth(MAX_CHARS).is_none()) => {
                 serde_json::from_str(&text).unwrap_or(Value::String(text))
             }
@@ -250,18 +250,4 @@ fn to_json_values(array: &ArrayRef, data_type: &DataType, whole: bool) -> Vec<Va
         }
     };
     (0..array.len()).map(value).collect()
-}
-
-fn integer(text: &str) -> Value {
-    let number = text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from));
-    number.map_or_else(|_| display::text(text), Value::Number)
-}
-
-/// Returns a number if it has few enough digits to be lossless, else a text.
-fn decimal(text: &str) -> Value {
-    match text.parse::<f64>() {
-        _ if !text.contains('.') => integer(text),
-        Ok(number) if text.bytes().filter(u8::is_ascii_digit).count() <= 15 => display::float(number),
-        _ => display::text(text),
-    }
 }

@@ -12,7 +12,7 @@ use prospector_core::Problem;
 use tokio::sync::RwLock;
 use zip::ZipArchive;
 
-use super::delimited::{Content, Stamp};
+use super::delimited::{Content, RECORDS_OF_HEADER, Stamp};
 use super::failure::FileError;
 use super::{File as TableFile, Files};
 use crate::data_files::{DataFile, DataFiles, DataFormat};
@@ -27,9 +27,6 @@ const MAX_UNPACKED: u64 = 512 << 20;
 
 /// Maximum size of the cells of a sheet in bytes.
 const MAX_SHEET: usize = 256 << 20;
-
-/// Number of rows in which the header is searched.
-const ROWS_OF_HEADER: usize = 20;
 
 /// Default names of the first sheet in several languages; its table has the name of the file.
 const FIRST_SHEETS: [&str; 8] = ["sheet", "sheet1", "tabelle1", "feuil1", "hoja1", "foglio1", "planilha1", "blad1"];
@@ -234,7 +231,7 @@ fn measure(workbook: &mut Xlsx<BufReader<File>>, name: &str) -> Result<Option<Sh
         }
         let (row, column) = cell.get_position();
         (left, right) = (left.min(column), right.max(column + 1));
-        let is_room = rows.len() < ROWS_OF_HEADER;
+        let is_room = rows.len() < RECORDS_OF_HEADER;
         match rows.last_mut() {
             Some((last, count)) if *last == row => *count += 1,
             _ if is_room => rows.push((row, 1)),

@@ -1,8 +1,10 @@
-//! Parsing of the text form of conditions and sort orders: `db.t.c >= 5`, `name desc`.
+//! The text form of conditions and sort orders, parsed and printed: `db.t.c >= 5`, `name desc`.
+
+use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::{Aggregation, Order};
+use super::Order;
 use crate::filter::{FilterCondition, FilterOp};
 
 /// Why a text is rejected; the message is returned to the model.
@@ -28,18 +30,14 @@ pub(super) enum NotRead {
     Order(String),
 }
 
-/// Parses the conditions of a text without `and` and `or`: one, or one per value of `not in (..)`. `not in
-/// step_1_results.id` is one.
+/// Parses the conditions of a text without `and` and `or`: one, or one per value of `not in (..)`.
 pub(super) fn read_filters(text: &str) -> Result<Vec<FilterCondition>, NotRead> {
     let text = text.trim();
     let Some((column, list)) = split_not_in(text) else { return Ok(vec![plain(read_filter(text)?)]) };
     let among = plain(read_filter(&format!("{column} in {list}")).map_err(|_| NotRead::Filter(text.to_owned()))?);
+    let Value::Array(values) = among.value else { return Err(NotRead::Filter(text.to_owned())) };
     let one = |value| FilterCondition { column: among.column.clone(), op: FilterOp::Neq, value };
-    Ok(match among.value {
-        Value::Array(values) => values.into_iter().map(one).collect(),
-        // The column of an earlier result: in a list, because it is not a value.
-        name => vec![one(json!([name]))],
-    })
+    Ok(values.into_iter().map(one).collect())
 }
 
 /// Splits a text at `not in`.
@@ -104,8 +102,7 @@ fn read_filter(text: &str) -> Result<FilterCondition, NotRead> {
     let wrong = || NotRead::Filter(text.to_owned());
     let end = find_end(text).ok_or_else(wrong)?;
     let (compared, rest) = (text[..end].trim(), text[end..].trim());
-    // Names in computed expressions keep their quotes.
-    let column = if begins_with_aggregate(compared) { compared.to_owned() } else { clean(compared) };
+    let column = clean(compared);
     let is_open = compared.matches('(').count() != compared.matches(')').count();
     if column.is_empty() || column.starts_with('(') || is_open {
         return Err(wrong());
@@ -144,13 +141,7 @@ fn read_filter(text: &str) -> Result<FilterCondition, NotRead> {
     }
     if lower.starts_with("in ") || lower.starts_with("in(") {
         let list = rest[2..].trim();
-        // The column of an earlier result.
-        let Some(inner) = list.strip_prefix('(').and_then(|list| list.strip_suffix(')')) else {
-            return if is_name(list) { make(FilterOp::In, json!(list)) } else { Err(wrong()) };
-        };
-        if !inner.contains(['\'', '"', ',']) && is_name(inner.trim()) && inner.contains('.') {
-            return make(FilterOp::In, json!(inner.trim()));
-        }
+        let inner = list.strip_prefix('(').and_then(|list| list.strip_suffix(')')).ok_or_else(wrong)?;
         let values: Option<Vec<Value>> = split_list(inner).into_iter().map(read_value).collect();
         return make(FilterOp::In, Value::Array(values.ok_or_else(wrong)?));
     }
@@ -173,23 +164,9 @@ pub(super) fn read_order(text: &str) -> Result<Order, NotRead> {
     }
 }
 
-/// Finds the end of the left-hand side: a blank or an operator outside quotes and parentheses. An aggregate may contain
-/// blanks and ends at a comparison operator or keyword.
+/// Finds the end of the left-hand side: a blank or an operator outside quotes and parentheses.
 fn find_end(text: &str) -> Option<usize> {
-    let is_computed = begins_with_aggregate(text);
-    let compares = |at: usize| {
-        let words = ["in", "not", "between", "like", "is"];
-        let rest = text[at..].trim_start();
-        let ends = |rest: &str| rest.starts_with(|c: char| c.is_whitespace() || c == '(');
-        words.iter().any(|word| strip_word(rest, word).is_some_and(ends))
-    };
-    let is_end = |at: usize, c: char| "=<>!".contains(c) || (c.is_whitespace() && (!is_computed || compares(at)));
-    list_outside(text).find(|(at, c)| is_end(*at, *c)).map(|(at, _)| at)
-}
-
-/// Whether a text starts with an aggregate: `sum(..)`.
-pub(super) fn begins_with_aggregate(text: &str) -> bool {
-    text.split_once('(').is_some_and(|(function, _)| Aggregation::find(function.trim()).is_some())
+    list_outside(text).find(|(_, c)| "=<>!".contains(*c) || c.is_whitespace()).map(|(at, _)| at)
 }
 
 /// Lists the characters outside quotes, with their offsets and parenthesis depth; parentheses themselves count as
@@ -271,8 +248,8 @@ pub(super) fn read_call(text: &str) -> Option<(&str, &str)> {
         .then_some((function.trim(), inner))
 }
 
-/// Parses a quoted text, a number, true, false or null; a bare word is a text, and one with a dot a column name. `None`
-/// for computed expressions.
+/// Parses a quoted text, a number, true, false or null; a bare word is a text. `None` for computed expressions and column
+/// names, which a condition cannot compare with.
 fn read_value(text: &str) -> Option<Value> {
     let text = text.trim();
     for quote in ['\'', '"'] {
@@ -283,8 +260,7 @@ fn read_value(text: &str) -> Option<Value> {
     }
     match serde_json::from_str(text) {
         Ok(value @ (Value::Number(_) | Value::Bool(_) | Value::Null)) => Some(value),
-        _ if text.is_empty() || text.len() > 200 || is_computed(text) => None,
-        _ if is_reference(text) => Some(json!({"column": clean(text)})),
+        _ if text.is_empty() || text.len() > 200 || is_computed(text) || is_reference(text) => None,
         _ => Some(json!(text)),
     }
 }
@@ -333,16 +309,42 @@ fn split_list(text: &str) -> Vec<&str> {
     parts
 }
 
-fn is_name(text: &str) -> bool {
-    !text.is_empty()
-        && text.chars().all(|c| c.is_alphanumeric() || "._-$\"` ".contains(c))
-        && !text.starts_with(['-', ' '])
-        // A subtraction: names contain no blanks around a hyphen.
-        && !text.contains(" - ")
-}
-
 fn clean(name: &str) -> String {
     name.trim().chars().filter(|c| !matches!(c, '"' | '`')).collect()
+}
+
+/// `name desc`.
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.by)?;
+        if self.descending { f.write_str(" desc") } else { Ok(()) }
+    }
+}
+
+/// `db.t.c >= 5`.
+impl fmt::Display for FilterCondition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let column = &self.column;
+        match (self.op, &self.value) {
+            (FilterOp::Eq, Value::Null) => write!(f, "{column} is null"),
+            (FilterOp::Neq, Value::Null) => write!(f, "{column} is not null"),
+            (FilterOp::Between, Value::Array(ends)) => {
+                let ends: Vec<String> = ends.iter().map(spell).collect();
+                write!(f, "{column} between {}", ends.join(" and "))
+            }
+            (FilterOp::In, value) => write!(f, "{column} in {}", spell(value)),
+            (op, value) => write!(f, "{column} {} {}", op.operator().to_lowercase(), spell(value)),
+        }
+    }
+}
+
+/// Formats a value or a list.
+fn spell(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("'{}'", text.replace('\'', "''")),
+        Value::Array(values) => format!("({})", values.iter().map(spell).collect::<Vec<_>>().join(", ")),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -359,10 +361,7 @@ mod tests {
         check("a.b.c<>5", "neq", json!(5));
         check("a.b.c is not null", "neq", Value::Null);
         check("a.b.c in ('x, y', 'z')", "in", json!(["x, y", "z"]));
-        check("a.b.c in step_1_results.id", "in", json!("step_1_results.id"));
         check("a.b.c between '2025-01-01' and '2025-12-31'", "between", json!(["2025-01-01", "2025-12-31"]));
-        check("a.b.c > a.b.d", "gt", json!({"column": "a.b.d"}));
-        check("a.b.c <> step_1_results.id", "neq", json!({"column": "step_1_results.id"}));
         check("a.b.c = In Progress", "eq", json!("In Progress"));
         check("a.b.c = 10.0.0.1", "eq", json!("10.0.0.1"));
         check("a.b.c >= 2025-01-31", "gte", json!("2025-01-31"));
@@ -374,6 +373,9 @@ mod tests {
         {
             assert!(read_filter(text).is_err(), "{text}");
         }
+        for text in ["a.b.c > a.b.d", "a.b.c in a.b.d", "sum(a.b.c) / count(*) > 5"] {
+            assert!(read_filter(text).is_err(), "{text}");
+        }
     }
 
     #[test]
@@ -381,8 +383,6 @@ mod tests {
         let read = read_filters("a.b.c NOT IN ('x, y', 5)").unwrap();
         let neq = |value: Value| json!({"column": "a.b.c", "op": "neq", "value": value});
         assert_eq!(json!(read), json!([neq(json!("x, y")), neq(json!(5))]));
-        let of_step = read_filters("a.b.c not in step_1_results.id").unwrap();
-        assert_eq!((of_step[0].op, &of_step[0].value), (FilterOp::Neq, &json!(["step_1_results.id"])));
         assert_eq!(read_filters("a.b.c = 'x not in y'").unwrap().len(), 1);
     }
 
@@ -400,8 +400,29 @@ mod tests {
     }
 
     #[test]
+    fn printed_conditions_are_parsed_back() {
+        for text in [
+            "a.b.c = 'O''Brien'",
+            "a.b.c <> 5",
+            "a.b.c is null",
+            "a.b.c is not null",
+            "a.b.c between '2025-01-01' and '2025-03-31'",
+            "a.b.c in ('x', 'y')",
+            "a.b.c like '%x%'",
+            "a.b.c not like 'x_'",
+            "month(a.b.d) = 12",
+        ] {
+            assert_eq!(read_filter(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
     fn orders_are_read() {
-        assert_eq!(json!(read_order("total DESC").unwrap()), json!({"by": "total", "descending": true}));
+        let order = read_order("total DESC").unwrap();
+        assert_eq!(
+            (json!(order), order.to_string().as_str()),
+            (json!({"by": "total", "descending": true}), "total desc")
+        );
         assert!(read_order("total up").is_err());
     }
 }

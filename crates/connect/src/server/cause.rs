@@ -115,6 +115,8 @@ fn of_number(number: u16) -> Cause {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
@@ -122,10 +124,10 @@ mod tests {
         let states =
             ["57014", "08006", "53400", "42P01", "42703", "42883", "22P02", "22003", "42601", "42501", "XX000"];
         let numbers = [1969, 2013, 1114, 1146, 1054, 1305, 1292, 1690, 1064, 1142, 1105];
-        for cause in Cause::ALL.into_iter().filter(|cause| *cause != Cause::TooLarge) {
-            assert!(states.iter().any(|state| of_state(state, None) == cause), "{cause:?}");
-            assert!(numbers.iter().any(|number| of_number(*number) == cause), "{cause:?}");
-        }
+        let causes = states.map(|state| of_state(state, None));
+        assert_eq!(causes, numbers.map(of_number));
+        // All causes but that of a result that is too large.
+        assert_eq!(HashSet::from(causes).len(), 11);
     }
 
     #[test]

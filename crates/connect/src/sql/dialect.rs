@@ -1,5 +1,6 @@
 //! The SQL dialects of sources.
 
+use prospector_core::named_enum;
 use sqlparser::ast::{Expr, Ident, SelectItem, SetExpr, Statement, TableFactor};
 use sqlparser::dialect::{
     BigQueryDialect, Dialect as Grammar, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect,
@@ -8,38 +9,25 @@ use sqlparser::keywords::{ALL_KEYWORDS, ALL_KEYWORDS_INDEX, RESERVED_FOR_COLUMN_
 
 use super::parse_text;
 
-/// An SQL dialect of queries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub enum Dialect {
-    /// PostgreSQL.
-    Postgres,
-    /// MySQL and MariaDB.
-    Mysql,
-    /// SQLite.
-    Sqlite,
-    /// BigQuery's GoogleSQL.
-    Bigquery,
-    /// The dialect of DataFusion: for files, for sources without SQL of their own, and for joins across sources.
-    #[default]
-    Joined,
+named_enum! {
+    /// An SQL dialect of queries.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+    pub enum Dialect {
+        /// PostgreSQL.
+        Postgres = "PostgreSQL",
+        /// MySQL and MariaDB.
+        Mysql = "MySQL",
+        /// SQLite.
+        Sqlite = "SQLite",
+        /// BigQuery's GoogleSQL.
+        Bigquery = "BigQuery",
+        /// The dialect of DataFusion: for files, for sources without SQL of their own, and for joins across sources.
+        #[default]
+        Joined = "DataFusion SQL",
+    }
 }
 
 impl Dialect {
-    /// All dialects.
-    pub const ALL: [Dialect; 5] =
-        [Dialect::Postgres, Dialect::Mysql, Dialect::Sqlite, Dialect::Bigquery, Dialect::Joined];
-
-    /// Returns the name of the dialect in messages.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Dialect::Postgres => "PostgreSQL",
-            Dialect::Mysql => "MySQL",
-            Dialect::Sqlite => "SQLite",
-            Dialect::Bigquery => "BigQuery",
-            Dialect::Joined => "DataFusion SQL",
-        }
-    }
-
     /// Returns the identifier of the dialect, as shown to models and as known to other tools.
     pub fn id(self) -> &'static str {
         match self {

@@ -56,17 +56,7 @@ impl ColumnType {
 
     /// Whether the values are numbers.
     pub fn is_numeric(self) -> bool {
-        match self {
-            ColumnType::Integer | ColumnType::Decimal { .. } | ColumnType::Float => true,
-            ColumnType::Boolean
-            | ColumnType::Date
-            | ColumnType::Timestamp
-            | ColumnType::DateText
-            | ColumnType::Text
-            | ColumnType::Bytes
-            | ColumnType::Nested
-            | ColumnType::Other => false,
-        }
+        matches!(self, ColumnType::Integer | ColumnType::Decimal { .. } | ColumnType::Float)
     }
 
     /// Whether the values have neither an order nor a short form, so their range and samples are meaningless.

@@ -293,6 +293,46 @@ async fn rows_and_encodings_may_be_irregular() {
 }
 
 #[tokio::test]
+async fn skips_title_lines_above_the_header() {
+    let columns = ["month Utf8 3", "revenue Float64 26.50"];
+    let issue = "revenue: 1 of 3 values is not a number and counts as missing (NULL): line 5 'n/a'";
+    let problem = "its table starts in line 3; the lines above are skipped";
+    let comma = "Sales report 2025\n\nmonth,revenue\nJan,20.5\nFeb,n/a\nMar,6\n";
+    for text in [comma.to_owned(), comma.replace(',', ";"), comma.replace(',', "\t"), comma.replace('\n', "\r\n")] {
+        check_bytes("report.csv", text.as_bytes(), &columns, &[issue], &[problem]).await;
+    }
+    let windows = comma.replace("Mar", "M\u{e4}r").chars().map(|c| c as u8).collect::<Vec<_>>();
+    check_bytes("old.csv", &windows, &columns, &[issue], &["it is not UTF-8; it was read as Windows-1252", problem])
+        .await;
+    // Exported by a spreadsheet: all lines have the width of the table, and years are columns.
+    check_bytes(
+        "years.csv",
+        b"Sales,,\n,,\nregion,2024,2025\nNorth,1,2\nSouth,3,4\n",
+        &["region Utf8 2", "2024 Int64 4.00", "2025 Int64 6.00"],
+        &[],
+        &[problem],
+    )
+    .await;
+    let (_folder, source) = made("report.csv", comma.as_bytes());
+    let (files, table, _) = read(&source).await;
+    // Another process reads the same table.
+    assert_eq!(files.data_files().unwrap().open().describe().await.unwrap().0[0].columns, table.columns);
+}
+
+#[tokio::test]
+async fn keeps_a_first_line_that_may_be_a_header() {
+    check_bytes(
+        "narrow.csv",
+        b"a\nNorth,2,3\nSouth,5,6\n",
+        &["a Utf8 2"],
+        &[],
+        &["2 rows have more fields than the header; the extra fields are ignored"],
+    )
+    .await;
+    check("one.csv", "note\n\nwell\nfine\n", &["note Utf8 2"], &[]).await;
+}
+
+#[tokio::test]
 async fn infers_types_from_all_rows() {
     let rows: String = (0..30_000).map(|n| format!("{n},2025-01-01\n")).collect();
     let text = format!("a,b\n{rows}0.5,n/a\nx,y\n");

@@ -4,121 +4,60 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::mark::{clean_name, redact::Redactor};
+use crate::named_enum;
 
-/// Why a call failed. Serialized as [`ToolErrorCode::as_str`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ToolErrorCode {
-    /// The name does not exist.
-    NotFound,
-    /// The arguments are invalid.
-    InvalidArguments,
-    /// There is no tool with this name.
-    UnknownTool,
-    /// Temporarily unavailable.
-    Unavailable,
-    /// The time limit was exceeded.
-    Timeout,
-    /// An operation was not called, or its response is unusable.
-    NotCalled,
-    /// The tool belongs to another phase of a workflow.
-    WrongPhase,
-    /// A phase of a workflow lacks a prerequisite.
-    NotYet,
-    /// The workflow is finished.
-    Over,
-    /// A statement is not a query, or an action is not allowed.
-    Refused,
-    /// A query cannot be parsed.
-    Syntax,
-    /// Unknown database.
-    UnknownDatabase,
-    /// Unknown table.
-    UnknownTable,
-    /// Unknown column.
-    UnknownColumn,
-    /// Unknown function.
-    UnknownFunction,
-    /// Values have the wrong types.
-    TypeMismatch,
-    /// A query exceeds the memory limit.
-    Memory,
-    /// A read limit is exceeded.
-    TooLarge,
-    /// A measure would count rows more than once (fan-out).
-    RepeatedRows,
-    /// Several join paths exist.
-    AmbiguousJoin,
-    /// No key connects the tables.
-    NoJoin,
-    /// The tables of a query are in another database.
-    #[serde(rename = "other")]
-    Elsewhere,
-    /// Any other failure.
-    Failed,
-}
-
-impl ToolErrorCode {
-    /// All codes.
-    pub const ALL: [ToolErrorCode; 23] = [
-        ToolErrorCode::NotFound,
-        ToolErrorCode::InvalidArguments,
-        ToolErrorCode::UnknownTool,
-        ToolErrorCode::Unavailable,
-        ToolErrorCode::Timeout,
-        ToolErrorCode::NotCalled,
-        ToolErrorCode::WrongPhase,
-        ToolErrorCode::NotYet,
-        ToolErrorCode::Over,
-        ToolErrorCode::Refused,
-        ToolErrorCode::Syntax,
-        ToolErrorCode::UnknownDatabase,
-        ToolErrorCode::UnknownTable,
-        ToolErrorCode::UnknownColumn,
-        ToolErrorCode::UnknownFunction,
-        ToolErrorCode::TypeMismatch,
-        ToolErrorCode::Memory,
-        ToolErrorCode::TooLarge,
-        ToolErrorCode::RepeatedRows,
-        ToolErrorCode::AmbiguousJoin,
-        ToolErrorCode::NoJoin,
-        ToolErrorCode::Elsewhere,
-        ToolErrorCode::Failed,
-    ];
-
-    /// Returns the stable name of the code.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ToolErrorCode::NotFound => "not_found",
-            ToolErrorCode::InvalidArguments => "invalid_arguments",
-            ToolErrorCode::UnknownTool => "unknown_tool",
-            ToolErrorCode::Unavailable => "unavailable",
-            ToolErrorCode::Timeout => "timeout",
-            ToolErrorCode::NotCalled => "not_called",
-            ToolErrorCode::WrongPhase => "wrong_phase",
-            ToolErrorCode::NotYet => "not_yet",
-            ToolErrorCode::Over => "over",
-            ToolErrorCode::Refused => "refused",
-            ToolErrorCode::Syntax => "syntax",
-            ToolErrorCode::UnknownDatabase => "unknown_database",
-            ToolErrorCode::UnknownTable => "unknown_table",
-            ToolErrorCode::UnknownColumn => "unknown_column",
-            ToolErrorCode::UnknownFunction => "unknown_function",
-            ToolErrorCode::TypeMismatch => "type_mismatch",
-            ToolErrorCode::Memory => "memory",
-            ToolErrorCode::TooLarge => "too_large",
-            ToolErrorCode::RepeatedRows => "repeated_rows",
-            ToolErrorCode::AmbiguousJoin => "ambiguous_join",
-            ToolErrorCode::NoJoin => "no_join",
-            ToolErrorCode::Elsewhere => "other",
-            ToolErrorCode::Failed => "failed",
-        }
-    }
-}
-
-impl std::fmt::Display for ToolErrorCode {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
+named_enum! {
+    /// Why a call failed. Serialized as [`ToolErrorCode::as_str`].
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ToolErrorCode {
+        /// The name does not exist.
+        NotFound = "not_found",
+        /// The arguments are invalid.
+        InvalidArguments = "invalid_arguments",
+        /// There is no tool with this name.
+        UnknownTool = "unknown_tool",
+        /// Temporarily unavailable.
+        Unavailable = "unavailable",
+        /// The time limit was exceeded.
+        Timeout = "timeout",
+        /// An operation was not called, or its response is unusable.
+        NotCalled = "not_called",
+        /// The tool belongs to another phase of a workflow.
+        WrongPhase = "wrong_phase",
+        /// A phase of a workflow lacks a prerequisite.
+        NotYet = "not_yet",
+        /// The workflow is finished.
+        Over = "over",
+        /// A statement is not a query, or an action is not allowed.
+        Refused = "refused",
+        /// A query cannot be parsed.
+        Syntax = "syntax",
+        /// Unknown database.
+        UnknownDatabase = "unknown_database",
+        /// Unknown table.
+        UnknownTable = "unknown_table",
+        /// Unknown column.
+        UnknownColumn = "unknown_column",
+        /// Unknown function.
+        UnknownFunction = "unknown_function",
+        /// Values have the wrong types.
+        TypeMismatch = "type_mismatch",
+        /// A query exceeds the memory limit.
+        Memory = "memory",
+        /// A read limit is exceeded.
+        TooLarge = "too_large",
+        /// A measure would count rows more than once (fan-out).
+        RepeatedRows = "repeated_rows",
+        /// Several join paths exist.
+        AmbiguousJoin = "ambiguous_join",
+        /// No key connects the tables.
+        NoJoin = "no_join",
+        /// The tables of a query are in another database.
+        #[serde(rename = "other")]
+        Elsewhere = "other",
+        /// Any other failure.
+        Failed = "failed",
     }
 }
 

@@ -10,7 +10,7 @@
 //! | a list | a text with that list as JSON | the list |
 //! | a list | one item | a list of that item |
 //! | a number, a boolean | a text with that value | the number, the boolean |
-//! | a text | a number or a boolean | the text |
+//! | a text | a number or a boolean, or a list of one text | the text |
 //! | an optional value | null | nothing |
 
 use serde_json::{Map, Value, json};
@@ -24,10 +24,10 @@ use crate::{
 /// Names under which models wrap all arguments.
 const WRAPPERS: [&str; 6] = ["arguments", "args", "input", "parameters", "params", "properties"];
 
-/// Synonyms of argument names.
+/// Synonyms of argument names. A name in several groups means an argument of the first one that has any.
 const SYNONYMS: [&[&str]; 6] = [
-    &["question", "query", "term", "text", "search", "q", "prompt"],
     &["sql", "query", "statement"],
+    &["question", "query", "term", "text", "search", "q", "prompt"],
     &["ids", "id", "name", "names", "table", "tables"],
     &["of", "kind", "kinds", "type", "types"],
     &["limit", "max_results", "top_k", "count", "n", "k"],
@@ -148,10 +148,11 @@ fn find_meant(name: &str, fields: &Map<String, Value>, properties: &Map<String, 
     let lower = name.to_lowercase();
     let is_same = |known: &str| normalize(known) == normalize(name);
     let is_near = |known: &str| is_slip(name, known);
-    let is_synonym = |known: &str| SYNONYMS.iter().any(|all| all.contains(&lower.as_str()) && all.contains(&known));
-    let rules: [&dyn Fn(&str) -> bool; 3] = [&is_same, &is_near, &is_synonym];
-    let mut found = rules.iter().map(|is_meant| free().filter(|known| is_meant(known)).collect::<Vec<_>>());
-    match found.find(|found| !found.is_empty()).unwrap_or_default().as_slice() {
+    let near: [&dyn Fn(&str) -> bool; 2] = [&is_same, &is_near];
+    let near = near.iter().map(|is_meant| free().filter(|known| is_meant(known)).collect::<Vec<_>>());
+    let groups = SYNONYMS.iter().filter(|group| group.contains(&lower.as_str()));
+    let synonyms = groups.map(|group| free().filter(|known| group.contains(&known.as_str())).collect());
+    match near.chain(synonyms).find(|found| !found.is_empty()).unwrap_or_default().as_slice() {
         [meant] => Some((*meant).clone()),
         _ => None,
     }
@@ -198,6 +199,9 @@ fn repair_field(value: &mut Value, schema: &Value, notes: &mut Vec<String>) {
         },
         "string" if value.is_number() || value.is_boolean() => *value = json!(value.to_string()),
         "string" => {
+            if let Some([only @ Value::String(_)]) = value.as_array().map(Vec::as_slice) {
+                *value = only.clone();
+            }
             let known = schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
             let bare = |text: &str| text.trim().trim_end_matches('s').to_lowercase();
             let meant = value.as_str().and_then(|given| known.into_iter().find(|known| bare(known) == bare(given)));
@@ -274,6 +278,11 @@ mod tests {
         let found = json!({"query": "a", "kinds": ["table", "query"]});
         check(json!({"question": "a", "types": ["Tables", "query"]}), &search, found.clone());
         check(json!({"q": "a", "kind": ["tables", "query"]}), &search, found);
+        let asked = json!({"type": "object", "required": ["queries"], "properties": {"queries": {"type": "array", "items":
+            {"type": "object", "properties": {"question": {"type": "string"}, "sql": {"type": "string"}}}}}});
+        check(json!({"query": "SELECT 1"}), &asked, json!({"queries": [{"sql": "SELECT 1"}]}));
+        let listed = json!({"type": "object", "properties": {"of": {"type": "string"}}});
+        check(json!({"kinds": ["tables"]}), &listed, json!({"of": "tables"}));
         // An ambiguous name is not repaired.
         let both = json!({"type": "object", "properties": {"term": {"type": "string"}, "text": {"type": "string"}}});
         check(json!({"query": "a"}), &both, json!({"query": "a"}));

@@ -1,11 +1,13 @@
 //! Parses entries of a catalog file: each field is removed from its mapping, and problems are reported with their line.
 
 use prospector_core::Problem;
+use prospector_core::name::is_slip;
 use schemars::JsonSchema;
 
 use super::{
     environment::{Environment, environment},
-    node::{Fields, Placed},
+    file_schema,
+    node::{Fields, Node, Placed},
 };
 
 /// Parses the entries of one catalog file.
@@ -19,6 +21,30 @@ pub(super) struct EntryReader<'a> {
 }
 
 impl EntryReader<'_> {
+    /// Removes misspelt keys of an entry that may be ignored, with a warning each. `harmless` are those of `T` without which an entry
+    /// reveals nothing more: any other unknown key may be one that limits what is read, indexed or shown, and the entry is rejected.
+    pub(super) fn ignore_misspelt<T: JsonSchema + 'static>(
+        &mut self,
+        what: &str,
+        entry: &mut Placed,
+        harmless: &[&str],
+    ) {
+        let Node::Map(map) = &mut entry.node else { return };
+        let keys = file_schema::keys::<T>();
+        let meant = |key: &String| -> Option<String> {
+            let mut near = keys.iter().filter(|known| is_slip(key, known)).peekable();
+            let first = near.peek().filter(|_| !keys.contains(key)).map(|known| (*known).clone())?;
+            near.all(|known| harmless.contains(&known.as_str())).then_some(first)
+        };
+        let slips: Vec<(String, String)> = map.keys().filter_map(|key| Some((key.clone(), meant(key)?))).collect();
+        for (key, meant) in slips {
+            let line = map.shift_remove(&key).map_or(entry.line, |placed| placed.line);
+            let reason = format!("{what} has an unknown key `{key}`, which is ignored");
+            let problem = Problem::warning(format!("{}:{line}", self.file), reason);
+            self.problems.push(problem.advise(format!("did you mean `{meant}`?")));
+        }
+    }
+
     /// Returns the fields of an entry with the keys of `T`; `None`, with a problem reported, if it is not a mapping.
     pub(super) fn fields<T: JsonSchema + 'static>(
         &mut self,

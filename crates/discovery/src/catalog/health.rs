@@ -32,6 +32,18 @@ pub struct SourceHealth {
 }
 
 impl Catalog {
+    /// Returns a note that entries are missing because of errors; `None` if there are none.
+    pub fn describe_errors(&self) -> Option<String> {
+        let errors = match self.errors {
+            0 => return None,
+            1 => "an error: one of its entries is".to_owned(),
+            errors => format!("{errors} errors: some of its entries are"),
+        };
+        Some(format!(
+            "the catalog has {errors} not loaded and cannot be found; `planner refresh` lists what to correct"
+        ))
+    }
+
     /// Checks each database, in the order of the catalog. Databases that were never described are omitted: they are problems of
     /// [`Catalog::open`].
     pub async fn check_sources(&self) -> Vec<SourceHealth> {

@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::target::{Target, TargetResolver};
+use crate::target::{Target, TargetResolver, shorten};
 
 pub(super) const NAME: &str = "list";
 
@@ -62,10 +62,41 @@ pub(super) struct List {
 struct Args {
     /// A kind of [`KINDS`], or a name as described by [`OF`].
     of: Option<String>,
+    /// Accepted instead of a name in `of`.
+    #[serde(alias = "db", alias = "api")]
+    #[schemars(skip)]
+    database: Option<String>,
     /// Replaced by the texts in [`FILTERS`].
     filter: Option<String>,
     limit: Option<usize>,
     offset: Option<usize>,
+}
+
+impl Args {
+    /// Returns the kind or name whose entries are listed: `database` is a name, of which tables or operations are listed.
+    fn target(&self) -> Result<Option<&str>, ToolError> {
+        let (of, database) = (non_blank(self.of.as_deref()), non_blank(self.database.as_deref()));
+        match (of, database) {
+            (of, None) => Ok(of),
+            (None, name) => Ok(name),
+            (Some(of), name) if ["tables", "operations"].into_iter().any(|kind| is_same_kind(kind, of)) => Ok(name),
+            (Some(of), Some(name)) => {
+                let message = format!("`{}` cannot be listed for `{}`", shorten(of), shorten(name));
+                Err(ToolError::invalid(message, Some("pass one of them as `of`".to_owned())))
+            }
+        }
+    }
+}
+
+/// Returns a text that is not blank.
+fn non_blank(text: Option<&str>) -> Option<&str> {
+    text.map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// Whether two words are the same kind, in singular or plural.
+fn is_same_kind(kind: &str, word: &str) -> bool {
+    let singular = |word: &str| stem::strip_plural(word.to_lowercase());
+    singular(kind) == singular(word)
 }
 
 impl List {
@@ -84,7 +115,7 @@ impl List {
     }
 
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
-        let Some(of) = args.of.as_deref().map(str::trim).filter(|of| !of.is_empty()) else {
+        let Some(of) = args.target()? else {
             return self.everything(max_tokens).await;
         };
         let filter = args.filter.as_deref().filter(|filter| !filter.is_empty());
@@ -97,8 +128,7 @@ impl List {
             let fields = json!({"contains": filter.unwrap_or("segment")});
             return self.targets.call(SemanticModel::LIST_TOOL, paged(fields), max_tokens).await;
         }
-        let singular = |word: &str| stem::strip_plural(word.to_lowercase());
-        let is_meant = |word: &str| singular(word) == singular(of);
+        let is_meant = |word: &str| is_same_kind(word, of);
         if is_meant("tables") {
             let names = self.targets.schema.databases().map(|database| database.name.clone()).collect();
             let database = only_one(names, "tables", "database")?;

@@ -21,7 +21,14 @@ pub(super) struct Sample {
 #[serde(deny_unknown_fields)]
 struct Args {
     /// database.table.column
+    #[serde(alias = "id", alias = "name")]
     column: String,
+    /// Accepted instead of the first parts of `column`.
+    #[schemars(skip)]
+    table: Option<String>,
+    #[serde(alias = "db", alias = "datasource")]
+    #[schemars(skip)]
+    database: Option<String>,
     contains: Option<String>,
     limit: Option<usize>,
 }
@@ -33,7 +40,10 @@ impl Sample {
     }
 
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
-        let id = args.column.trim();
+        let parts = [args.database.as_deref(), args.table.as_deref(), Some(args.column.as_str())];
+        let id =
+            parts.into_iter().flatten().map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(".");
+        let id = id.as_str();
         let not_a_column = || {
             let advice = "pass database.table.column".to_owned();
             ToolError::invalid(format!("`{}` is not a column", shorten(id)), Some(advice))

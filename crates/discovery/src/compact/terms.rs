@@ -25,6 +25,7 @@ pub(super) struct ResolveFact {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ResolveArgs {
+    #[serde(alias = "term", alias = "query", alias = "q")]
     question: Option<String>,
     /// Instead of `question`: returns the definitions in this text.
     text: Option<String>,

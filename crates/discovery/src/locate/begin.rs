@@ -69,6 +69,10 @@ facts: []
 context_preload: []
 #  - warehouse.orders               # tables to include in every prompt
 
+# mcp:                             # MCP servers whose tools are searched, and called if `invoke` permits it
+#  - {name: clock, command: [mcp-server-time], invoke: read}
+#  - {import: claude_desktop}      # or claude_code, vscode, cursor, codex, or a configuration file
+
 # fetch: {allow: [wiki.local, '127.0.0.1:8080']}   # hosts on your own network that may be contacted
 # web_search: {url: 'https://searx.example/search'}   # a SearXNG server, for terms that this catalog does not define
 ";

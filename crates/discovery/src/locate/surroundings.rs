@@ -95,6 +95,7 @@ impl Noted {
 
     /// Adds the databases of the servers in the configuration of an MCP client.
     fn servers(&mut self, settings: &Value, place: &str) {
+        let mut skipped = Vec::new();
         let servers = ["mcpServers", "servers"].iter().filter_map(|key| settings[key].as_object()).flatten();
         for (name, server) in servers {
             for (variable, value) in server["env"].as_object().into_iter().flatten() {
@@ -106,16 +107,20 @@ impl Noted {
                 let (scheme, _) = text.split_once("://")?;
                 SourceKind::from_scheme(&scheme.to_ascii_lowercase())
             });
-            let (reason, advice) = match database {
-                Some(kind) => (
-                    format!("skipped the {kind} database of the MCP server `{name}`: the file contains its URL"),
-                    "set a variable to the URL, and write `url: \"${NAME}\"` under `databases`".to_owned(),
-                ),
-                None => (
-                    format!("skipped the MCP server `{name}`: servers are not contacted"),
-                    "save the response of its `tools/list` as a file, and add that under `apis`".to_owned(),
-                ),
-            };
+            match database {
+                Some(kind) => {
+                    let reason =
+                        format!("skipped the {kind} database of the MCP server `{name}`: the file contains its URL");
+                    let advice = "set a variable to the URL, and write `url: \"${NAME}\"` under `databases`";
+                    self.problems.push(Problem::warning(place, reason).advise(advice));
+                }
+                None => skipped.push(format!("`{name}`")),
+            }
+        }
+        if !skipped.is_empty() {
+            let reason =
+                format!("skipped MCP servers, which are not started or contacted here: {}", skipped.join(", "));
+            let advice = format!("to search their tools, write `mcp: [{{import: {place}}}]` in the catalog");
             self.problems.push(Problem::warning(place, reason).advise(advice));
         }
     }
@@ -181,7 +186,9 @@ mod tests {
         assert_eq!(entries, expected);
         let reported: Vec<String> = problems.iter().map(ToString::to_string).collect();
         let reported = reported.join("\n");
-        for part in ["OLD_DB_URL", "database of the MCP server `pg`", "MCP server `tracker`", ".vscode/mcp.json"] {
+        for part in
+            ["OLD_DB_URL", "database of the MCP server `pg`", "`tracker`", "import: .mcp.json", ".vscode/mcp.json"]
+        {
             assert!(reported.contains(part), "{part}: {reported}");
         }
         assert!(!reported.contains("s3cret") && !format!("{findings:?}").contains("s3cret"), "{reported} {findings:?}");

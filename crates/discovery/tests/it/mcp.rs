@@ -1,6 +1,6 @@
 //! MCP servers of a catalog, started as processes: this binary is the server too.
 
-use std::path::Path;
+use std::{path::Path, time::Instant};
 
 use prospector_core::Problem;
 use prospector_discovery::{
@@ -229,5 +229,60 @@ async fn servers_are_imported_from_the_configuration_of_a_client() {
     assert_eq!(catalog.apis.operation_ids().collect::<Vec<_>>(), ["one_server.echo"]);
     assert!(problems.iter().all(|problem| problem.reason.contains("`GONE` is not set")), "{problems:?}");
     let answer = call(&catalog, "invoke_operation", invoke("one_server", "echo", json!({"text": "hi"}))).await;
+    assert!(answer.contains("\"text\":\"hi\""), "{answer}");
+}
+
+/// Prints the figures of the docs with `--nocapture`.
+#[tokio::test]
+async fn a_hundred_servers_of_which_some_fail() {
+    const GOOD: usize = 82;
+    const TOOLS: usize = 25;
+    let folder = tempfile::tempdir().unwrap();
+    let verbs = ["create", "list", "close", "archive", "export"];
+    let things = ["invoice", "shipment", "ticket", "contract", "survey"];
+    let mut entries = String::new();
+    for server in 0..GOOD {
+        let tools = (0..TOOLS).map(|at| {
+            let (verb, thing) = (verbs[at % 5], things[at / 5]);
+            let description = format!("{verb} a {thing} of the region {server}");
+            tool(&format!("{verb}_{thing}"), &description, json!({"readOnlyHint": true}))
+        });
+        let script = json!({"tools": tools.collect::<Vec<_>>()});
+        entries += &entry(folder.path(), &format!("region_{server}"), &script, "invoke: true");
+    }
+    for (behaviour, count, keys) in [("exit", 10, ""), ("hang", 5, "timeout: 2"), ("flood", 3, "timeout: 5")] {
+        for at in 0..count {
+            entries += &entry(folder.path(), &format!("{behaviour}_{at}"), &json!({"start": behaviour}), keys);
+        }
+    }
+    let started = Instant::now();
+    let (catalog, problems) = open(folder.path(), &entries, false).await;
+    let first = started.elapsed();
+    assert_eq!(catalog.apis.operation_ids().count(), GOOD * TOOLS);
+    let unreachable: Vec<&Problem> =
+        problems.iter().filter(|problem| problem.reason.contains("cannot be reached")).collect();
+    assert_eq!((unreachable.len(), problems.len()), (18, 18), "{problems:?}");
+
+    let started = Instant::now();
+    let (catalog, _) = open(folder.path(), &entries, false).await;
+    let again = started.elapsed();
+    let mut times = Vec::new();
+    let mut found = 0;
+    for server in 0..GOOD {
+        let query = format!("archive a contract of the region {server}");
+        let started = Instant::now();
+        let hits = call(&catalog, "search", json!({"query": query, "kinds": ["operation"], "limit": 5})).await;
+        times.push(started.elapsed());
+        found += usize::from(hits.contains(&format!("\"region_{server}.archive_contract\"")));
+    }
+    times.sort();
+    println!(
+        "{} tools of {GOOD} servers: first open {first:?}, next {again:?}; search p50 {:?}, p99 {:?}; found in five {found} of {GOOD}",
+        GOOD * TOOLS,
+        times[GOOD / 2],
+        times[GOOD - 1],
+    );
+    assert!(found * 10 >= GOOD * 9, "{found}");
+    let answer = call(&catalog, "invoke_operation", invoke("region_81", "list_survey", json!({"text": "hi"}))).await;
     assert!(answer.contains("\"text\":\"hi\""), "{answer}");
 }

@@ -193,7 +193,7 @@ async fn rejects_double_counting_and_unknown_names() {
     refused(r#"{"metrics": ["balance"], "dimensions": ["country"]}"#, "no declared foreign key or join connects");
     refused(r#"{"metrics": ["revenu"]}"#, "did you mean revenue");
     refused(r#"{"metrics": ["revenue"], "dimensions": ["countri"]}"#, "did you mean country");
-    refused(r#"{"metrics": ["revenue"], "dimensions": ["order.chanel"]}"#, "did you mean channel");
+    refused(r#"{"metrics": ["revenue"], "dimensions": ["order.chanel"]}"#, "did you mean `channel`");
     refused(r#"{"metrics": ["ad_spend"], "grain": "day"}"#, "has the granularity month, and cannot be grouped by day");
     refused(r#"{"metrics": ["revenue_7_days"], "grain": "month"}"#, "which do not consist of whole months");
     refused(r#"{"metrics": ["revenue_7_days"]}"#, "specify a grain");

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use sqlparser::ast::{Expr, TableAlias};
 
 use super::DIALECT;
+use crate::syntax::column_name;
 
 /// Set-returning functions with one column, named by the alias or else by the function.
 const ONE_COLUMN: [&str; 8] = [
@@ -138,9 +139,5 @@ impl Columns {
 
 /// Returns the name of a referenced column.
 fn find_reference(expr: &Expr) -> Option<String> {
-    match expr {
-        Expr::Identifier(name) => Some(DIALECT.name_of(name)),
-        Expr::CompoundIdentifier(parts) => parts.last().map(|last| DIALECT.name_of(last)),
-        _ => None,
-    }
+    column_name(expr).map(|name| DIALECT.name_of(name))
 }

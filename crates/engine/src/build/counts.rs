@@ -1,7 +1,7 @@
 //! Checks that joins neither repeat (fan-out) nor drop rows of a measure.
 
 use prospector_connect::filter::{FilterCondition, Test};
-use prospector_connect::query::{Aggregation, Condition};
+use prospector_connect::query::Aggregation;
 
 use super::joins::Tree;
 use super::{Measure, Names, QueryRequest, Relations, invalid};
@@ -44,7 +44,7 @@ impl Joined<'_> {
     ///
     /// # Errors
     /// The first measure that would miss rows.
-    pub(super) fn check_missing(&self, query: &QueryRequest, conditions: &[&Condition]) -> Result<(), Failure> {
+    pub(super) fn check_missing(&self, query: &QueryRequest, conditions: &[&FilterCondition]) -> Result<(), Failure> {
         let measured: Vec<Vec<usize>> =
             query.measures.iter().map(|measure| self.tables(measure)).collect::<Result<_, _>>()?;
         if measured.windows(2).all(|two| two[0] == two[1]) {
@@ -54,7 +54,7 @@ impl Joined<'_> {
         for dimension in &query.dimensions {
             used.push(self.names.tables(&dimension.column)?);
         }
-        for clause in conditions.iter().copied().filter_map(needs_value) {
+        for clause in conditions.iter().filter(|condition| needs_value(condition)) {
             used.push(self.names.tables(&clause.column)?);
         }
         for (measure, tables) in query.measures.iter().zip(&measured) {
@@ -86,9 +86,7 @@ impl Joined<'_> {
     }
 }
 
-/// Returns the comparison of a condition that rejects null.
-fn needs_value(condition: &Condition) -> Option<&FilterCondition> {
-    let Condition::One(filter) = condition else { return None };
-    let is_met_without = matches!(filter.test(), Ok(Test::Null | Test::In { or_null: true, .. }));
-    (!is_met_without).then_some(filter)
+/// Returns whether a condition rejects null.
+fn needs_value(condition: &FilterCondition) -> bool {
+    !matches!(condition.test(), Ok(Test::Null | Test::In { or_null: true, .. }))
 }

@@ -1,13 +1,11 @@
 //! The query around the grouped one: calculations over aggregates, conditions on them, top N, and the order.
 
 use prospector_connect::filter::FilterCondition;
-use prospector_connect::query::{Condition, DatePart};
 
-use super::conditions::write_joined;
 use super::names::{self, Output};
-use super::request::{Dimension, QueryRequest, Top};
+use super::request::{QueryRequest, Top};
 use super::write::{Class, Writer};
-use super::{Operands, invalid};
+use super::{Operands, write_where};
 use crate::Failure;
 
 /// Renders the outer queries of a request.
@@ -34,7 +32,7 @@ impl Finish<'_> {
     /// # Errors
     /// - If a name is not a column of the answer.
     /// - If a condition does not fit its column.
-    pub(super) fn sql(&self, conditions: &[&Condition], grouped: &str) -> Result<String, Failure> {
+    pub(super) fn sql(&self, conditions: &[&FilterCondition], grouped: &str) -> Result<String, Failure> {
         let top = &self.query.top;
         let mut sql = self.calculate(conditions, grouped)?;
         let mut limit = self.query.limit;
@@ -56,7 +54,7 @@ impl Finish<'_> {
     }
 
     /// Renders the columns of the answer from those of `grouped`, with the conditions on them.
-    fn calculate(&self, conditions: &[&Condition], grouped: &str) -> Result<String, Failure> {
+    fn calculate(&self, conditions: &[&FilterCondition], grouped: &str) -> Result<String, Failure> {
         let mut list = Vec::new();
         for output in self.outputs {
             list.push(match &output.formula {
@@ -66,45 +64,18 @@ impl Finish<'_> {
                 None => self.grouped_column(&output.name)?,
             });
         }
-        let write = |clause: &FilterCondition| self.write_clause(clause);
-        let clauses: Vec<String> = conditions.iter().map(|one| write_joined(one, &write)).collect::<Result<_, _>>()?;
-        let mut sql = format!("SELECT {}\nFROM (\n{grouped}\n) AS g", list.join(", "));
-        if !clauses.is_empty() {
-            sql += &format!("\nWHERE {}", clauses.join(" AND "));
-        }
-        Ok(sql)
+        let clauses = conditions.iter().map(|one| self.write_clause(one)).collect::<Result<Vec<_>, _>>()?;
+        Ok(format!("SELECT {}\nFROM (\n{grouped}\n) AS g{}", list.join(", "), write_where(&clauses)))
     }
 
-    /// Renders a condition on a computed value, or on a dimension if it is an alternative to one.
+    /// Renders a condition on a computed value.
     fn write_clause(&self, clause: &FilterCondition) -> Result<String, Failure> {
-        let name = clause.column.as_str();
-        if let Some(output) = self.outputs.iter().find(|output| output.is_computed(name)) {
-            let value = match &output.formula {
-                Some(formula) => format!("({})", formula.write(self.writer, self)?),
-                None => self.grouped_column(name)?,
-            };
-            return self.writer.clause(&value, output.class, clause);
-        }
-        let Some(dimension) = self.find_dimension(name) else {
-            return Err(invalid(format!("`{name}` is a column of rows, but an alternative to it is an aggregate"))
-                .advise(format!("group by {name}, or compute each alternative in a separate step")));
+        let output = self.output(&clause.column)?;
+        let value = match &output.formula {
+            Some(formula) => format!("({})", formula.write(self.writer, self)?),
+            None => self.grouped_column(&output.name)?,
         };
-        let class = match dimension.part {
-            Some(part) if part.is_number() => Class::Number,
-            Some(_) => Class::Text,
-            None => self.class(&dimension.name())?,
-        };
-        self.writer.clause(&self.grouped_column(&dimension.name())?, class, clause)
-    }
-
-    /// Returns the dimension that a condition names: a column, or the same part of a date.
-    fn find_dimension(&self, name: &str) -> Option<&Dimension> {
-        let is_named = |dimension: &&Dimension| match (dimension.part, DatePart::read(name)) {
-            (None, _) => dimension.bin.is_none() && dimension.column.eq_ignore_ascii_case(name),
-            (Some(part), Some((wanted, inner))) => part == wanted && dimension.column.eq_ignore_ascii_case(inner),
-            (Some(_), None) => false,
-        };
-        self.query.dimensions.iter().find(is_named)
+        self.writer.clause(&value, output.class, clause)
     }
 
     /// Renders the column of the grouped query; it has no calculations.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use prospector_connect::query::{Aggregation, DatePart};
-use prospector_core::name::nearest;
 
 use super::request::{Calculation, QueryRequest};
 use super::write::{Class, Writer};
@@ -35,9 +34,7 @@ impl Output {
 }
 
 pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
-    let near: Vec<String> = nearest(name, known, 3).iter().map(|name| format!("`{name}`")).collect();
-    let failure = Failure::new(FailureCode::UnknownColumn, format!("unknown {what} `{name}`"));
-    if near.is_empty() { failure } else { failure.advise(format!("did you mean {}?", near.join(", "))) }
+    Failure::new(FailureCode::UnknownColumn, format!("unknown {what} `{name}`")).suggest_nearest(name, known, "")
 }
 
 impl<'a> Names<'a> {
@@ -75,9 +72,11 @@ impl<'a> Names<'a> {
         let exact = tables.iter().position(|known| known.name == table);
         let at = exact.or_else(|| tables.iter().position(|known| known.name.eq_ignore_ascii_case(table)));
         let at = at.ok_or_else(|| {
-            let near: Vec<String> = nearest(table, tables.iter().map(|table| table.name.as_str()), 3);
-            Failure::new(FailureCode::UnknownTable, format!("unknown table `{table}` in `{name}`"))
-                .advise(format!("did you mean {}?", near.join(", ")))
+            Failure::new(FailureCode::UnknownTable, format!("unknown table `{table}` in `{name}`")).suggest_nearest(
+                table,
+                tables.iter().map(|table| table.name.as_str()),
+                "",
+            )
         })?;
         Ok((at, column(&tables[at], last)?))
     }

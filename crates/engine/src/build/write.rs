@@ -1,6 +1,6 @@
 //! How each dialect renders identifiers, values, parts of dates, bins and conditions.
 
-use prospector_connect::filter::{FilterCondition, FilterOp, Test};
+use prospector_connect::filter::{FilterCondition, Test};
 use prospector_connect::query::{Aggregation, DatePart};
 use prospector_connect::table::ColumnType;
 use serde_json::Value;
@@ -16,19 +16,6 @@ pub(crate) enum Class {
     Text,
     Date,
     Boolean,
-}
-
-/// Returns the operator of a comparison with one value.
-pub(super) fn sign(op: FilterOp) -> Option<&'static str> {
-    match op {
-        FilterOp::Eq => Some("="),
-        FilterOp::Neq => Some("<>"),
-        FilterOp::Gt => Some(">"),
-        FilterOp::Gte => Some(">="),
-        FilterOp::Lt => Some("<"),
-        FilterOp::Lte => Some("<="),
-        FilterOp::Between | FilterOp::In | FilterOp::Like | FilterOp::NotLike => None,
-    }
 }
 
 impl Class {
@@ -115,9 +102,7 @@ impl Writer {
         Ok(match test {
             Test::Null => format!("{name} IS NULL"),
             Test::NotNull => format!("{name} IS NOT NULL"),
-            Test::Compare(op, value) => {
-                format!("{name} {} {}", sign(op).unwrap_or("="), literal(value)?)
-            }
+            Test::Compare(op, value) => format!("{name} {} {}", op.operator(), literal(value)?),
             Test::Between(low, high) => {
                 format!("({name} >= {} AND {name} <= {})", literal(low)?, literal(high)?)
             }

@@ -7,7 +7,7 @@ use sqlparser::ast::{
 
 use super::Writer;
 use super::phrase::{Binding, Phrase};
-use super::tree::{name_of, number_of, text_of, without_parentheses};
+use crate::syntax::{name_of, number_of, text_of, without_parentheses};
 
 /// What an aggregate is computed over.
 struct Over<'a> {

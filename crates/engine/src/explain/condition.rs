@@ -5,8 +5,8 @@ use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value, ValueWithSpan};
 
 use super::period;
 use super::phrase::{Binding, Phrase, list, quote};
-use super::tree::{conjuncts, is_literal, number_of, operands, text_of, without_parentheses};
 use super::{MAX_DEPTH, Writer};
+use crate::syntax::{conjuncts, is_literal, number_of, operands, text_of, without_parentheses};
 
 /// One end of a period.
 #[derive(Clone, Copy)]

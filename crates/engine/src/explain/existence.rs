@@ -3,8 +3,8 @@
 use sqlparser::ast::{BinaryOperator, Expr, GroupByExpr, Query, Select, SelectItem, SetExpr, UnaryOperator};
 
 use super::phrase::{Binding, list};
-use super::tree::{conjuncts, last_name, without_parentheses};
 use super::{Frame, MAX_QUERIES, Writer};
+use crate::syntax::{conjuncts, last_name, without_parentheses};
 
 /// A condition that related rows exist, or do not exist.
 pub(super) struct Existence {

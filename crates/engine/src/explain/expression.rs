@@ -6,9 +6,9 @@ use sqlparser::ast::{
 
 use super::period;
 use super::phrase::{Binding, Phrase, count, list, quote};
-use super::tree::{last_name, operands, plain_call, text_of, value_of, without_parentheses};
 use super::{MAX_DEPTH, Writer};
 use crate::resolution::Meaning;
+use crate::syntax::{last_name, operands, plain_call, text_of, value_of, without_parentheses};
 
 impl<'a> Writer<'a> {
     /// Explains a value.

@@ -6,7 +6,7 @@ use sqlparser::ast::{
 
 use super::Writer;
 use super::phrase::{Binding, Phrase, list};
-use super::tree::{conjuncts, last_name, without_parentheses};
+use crate::syntax::{conjuncts, last_name, last_part, without_parentheses};
 
 /// The side of a join whose unmatched rows are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -104,8 +104,7 @@ impl<'a> Writer<'a> {
 
     /// Returns a column of USING.
     fn merged_column(&self, name: &ObjectName, join: &Join) -> String {
-        let last = name.0.last().and_then(|part| part.as_ident());
-        let written = last.map(|last| last.value.clone()).unwrap_or_default();
+        let written = last_part(name).map(|last| last.value.clone()).unwrap_or_default();
         let relation = match &join.relation {
             TableFactor::Table { name, .. } => self.names.table(name),
             _ => None,

@@ -5,7 +5,7 @@ use sqlparser::ast::{Expr, Function};
 use super::Writer;
 use super::period::{self, Unit};
 use super::phrase::{Binding, Phrase, count, list};
-use super::tree::{name_of, number_of, plain_call, text_of};
+use crate::syntax::{name_of, number_of, plain_call, text_of};
 
 impl<'a> Writer<'a> {
     pub(super) fn function(&mut self, whole: &'a Expr, function: &'a Function) -> Phrase {

@@ -1,10 +1,10 @@
 //! Names of tables and columns in the catalog.
 
-use sqlparser::ast::{Expr, SelectItem, Value, ValueWithSpan};
+use sqlparser::ast::{Expr, SelectItem};
 
-use super::tree::{last_name, value_of};
 use super::{Frame, Writer};
 use crate::resolution::{ColumnUse, Meaning, Relation, RelationKind};
+use crate::syntax::{count_of, last_name, output_name, value_at, value_of};
 
 impl<'a> Writer<'a> {
     pub(super) fn frame(&self) -> Option<&Frame<'a>> {
@@ -86,10 +86,7 @@ impl<'a> Writer<'a> {
         let Some(frame) = self.frame() else { return expr };
         let projection = &frame.select.projection;
         let found = match expr {
-            Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => {
-                let at = number.to_string().parse::<usize>().ok().and_then(|at| at.checked_sub(1));
-                at.and_then(|at| projection.get(at)).and_then(value_of)
-            }
+            Expr::Value(_) => count_of(expr).and_then(|at| value_at(projection, at)),
             Expr::Identifier(name) if matches!(self.names.meaning(expr), Some(Meaning::Alias)) => {
                 projection.iter().find(|item| is_called(item, &name.value)).and_then(value_of)
             }
@@ -109,11 +106,5 @@ fn input_name(alias: &str) -> String {
 
 /// Returns whether a column of a SELECT has that name.
 pub(super) fn is_called(item: &SelectItem, name: &str) -> bool {
-    let own = match item {
-        SelectItem::ExprWithAlias { alias, .. } => Some(alias),
-        SelectItem::UnnamedExpr(Expr::Identifier(own)) => Some(own),
-        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => parts.last(),
-        _ => None,
-    };
-    own.is_some_and(|own| own.value.eq_ignore_ascii_case(name))
+    output_name(item).is_some_and(|own| own.value.eq_ignore_ascii_case(name))
 }

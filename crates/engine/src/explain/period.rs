@@ -4,8 +4,8 @@ use chrono::{Datelike, Days, Months, NaiveDate};
 use sqlparser::ast::{BinaryOperator, DataType, DateTimeField, Expr, Value, ValueWithSpan};
 
 use super::Writer;
-use super::tree::{number_of, plain_call, text_of, without_parentheses};
 use crate::Dialect;
+use crate::syntax::{number_of, plain_call, text_of, without_parentheses};
 
 /// A unit of the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +109,7 @@ pub(super) fn name(from: NaiveDate, to: NaiveDate) -> Option<String> {
 }
 
 /// Parses a text that is a day, or midnight of a day.
-pub(super) fn parse_day(text: &str) -> Option<NaiveDate> {
+pub(crate) fn parse_day(text: &str) -> Option<NaiveDate> {
     let (day, time) = text.split_at_checked(10)?;
     let is_midnight = time.chars().all(|c| matches!(c, '0' | ':' | '.' | ' ' | 'T' | 'Z'));
     let is_iso = day

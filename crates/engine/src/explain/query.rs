@@ -5,8 +5,8 @@ use sqlparser::ast::{
 };
 
 use super::phrase::{Binding, Phrase, list};
-use super::tree::number_of;
 use super::{MAX_QUERIES, Writer};
+use crate::syntax::number_of;
 
 impl<'a> Writer<'a> {
     /// Explains a query; `is_inner` is whether another query names its columns.

@@ -5,9 +5,9 @@ use sqlparser::ast::{
 };
 
 use super::phrase::{Binding, Phrase, list};
-use super::tree::{conjuncts, value_of};
 use super::{Frame, Writer};
 use crate::resolution::RelationKind;
+use crate::syntax::{conjuncts, last_part, value_of};
 
 /// The projection of a SELECT.
 struct Head {
@@ -182,7 +182,7 @@ impl<'a> Writer<'a> {
             SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options)
                 if options.opt_except.is_none() =>
             {
-                let wanted = name.0.last().and_then(|part| part.as_ident());
+                let wanted = last_part(name);
                 let scope = self.frame().and_then(|frame| frame.scope);
                 let mut relations = scope.into_iter().flat_map(|scope| self.names.relations_of(scope));
                 let is_meant = |own: &Option<String>| {

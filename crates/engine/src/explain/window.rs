@@ -8,7 +8,7 @@ use sqlparser::ast::{
 use super::Writer;
 use super::aggregate::words;
 use super::phrase::{Binding, Phrase, list};
-use super::tree::{name_of, number_of, values};
+use crate::syntax::{name_of, number_of, values};
 
 impl<'a> Writer<'a> {
     /// Explains a call with OVER; `None` if it has no words.

@@ -80,12 +80,7 @@ fn literal(expression: &Expr, column: &FilteredColumn<'_>, op: FilterOp) -> Opti
             match op {
                 FilterOp::Gt | FilterOp::Gte => Some((number - slack).into()),
                 FilterOp::Lt | FilterOp::Lte => Some((number + slack).into()),
-                FilterOp::Eq
-                | FilterOp::Neq
-                | FilterOp::Between
-                | FilterOp::In
-                | FilterOp::Like
-                | FilterOp::NotLike => None,
+                _ => None,
             }
         }
         (DataType::Decimal128(..), ScalarValue::Decimal128(Some(_), ..)) => Some(scalar.to_string().into()),

@@ -1,9 +1,10 @@
 //! The names of the columns of an answer: as written in the statement, and for `*` as in the source.
 
 use prospector_connect::table::Table;
-use sqlparser::ast::{Expr, Ident, Query, SelectItem, SetExpr};
+use sqlparser::ast::{Ident, Query, SelectItem, SetExpr};
 
 use crate::position::Positions;
+use crate::syntax::output_name;
 
 /// Restores the case of the column names of an answer, which DataFusion has in lower case, from the statement and its tables.
 pub(crate) fn spell((sql, query): (&str, &Query), tables: &[&Table], columns: Vec<String>) -> Vec<String> {
@@ -18,7 +19,7 @@ pub(crate) fn spell((sql, query): (&str, &Query), tables: &[&Table], columns: Ve
             at if at + tail >= count => (items.len() + at).checked_sub(count).and_then(|at| items.get(at)),
             _ => return spell_as_source(tables, column),
         };
-        let written = item.and_then(name_of).map(|name| write(sql, name));
+        let written = item.and_then(output_name).map(|name| write(sql, name));
         match (written, item) {
             (Some(written), _) if written.eq_ignore_ascii_case(&column) => written,
             // DataFusion's name of an expression contains the types of its constants.
@@ -46,15 +47,6 @@ fn list_items(query: &Query) -> &[SelectItem] {
             SetExpr::Query(query) => &query.body,
             _ => return &[],
         };
-    }
-}
-
-fn name_of(item: &SelectItem) -> Option<&Ident> {
-    match item {
-        SelectItem::ExprWithAlias { alias, .. } => Some(alias),
-        SelectItem::UnnamedExpr(Expr::Identifier(name)) => Some(name),
-        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => parts.last(),
-        _ => None,
     }
 }
 

@@ -179,14 +179,7 @@ impl Remote {
         let rows = self.table.row_count.unwrap_or(u64::MAX / 2);
         filters.iter().filter_map(|filter| self.condition(filter)).fold(rows, |rows, condition| match condition.op {
             FilterOp::Eq | FilterOp::In => rows / 10,
-            FilterOp::Neq
-            | FilterOp::Gt
-            | FilterOp::Gte
-            | FilterOp::Lt
-            | FilterOp::Lte
-            | FilterOp::Between
-            | FilterOp::Like
-            | FilterOp::NotLike => rows / 3,
+            _ => rows / 3,
         })
     }
 

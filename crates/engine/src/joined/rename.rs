@@ -11,6 +11,7 @@ use sqlparser::ast::{
 use sqlparser::tokenizer::Location;
 
 use crate::source::{ResolvedTable, Source};
+use crate::syntax::last_part;
 
 /// Returns the query with `database.table` replaced by the names in DataFusion.
 pub(super) fn rename_tables(query: &Query, sources: &[Arc<Source>], found: &[ResolvedTable]) -> Query {
@@ -55,7 +56,7 @@ impl<'a> Renaming<'a> {
 }
 
 fn last(name: &ObjectName) -> String {
-    name.0.iter().rev().filter_map(|part| part.as_ident()).next().map(|ident| ident.value.clone()).unwrap_or_default()
+    last_part(name).map(|ident| ident.value.clone()).unwrap_or_default()
 }
 
 fn quote(name: &str) -> Ident {

@@ -6,9 +6,10 @@ use std::ops::ControlFlow;
 
 use prospector_connect::sql::{Dialect, parse_text};
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, GroupByExpr, Query, Select, SelectItem, Statement, UnaryOperator, Value, Visit,
-    Visitor,
+    BinaryOperator, Expr, GroupByExpr, Query, Select, SelectItem, Statement, UnaryOperator, Value, Visit, Visitor,
 };
+
+use crate::syntax::{column_name, name_of};
 
 /// The maximum length of a parsed text in characters.
 const MAX_CHARS: usize = 20_000;
@@ -146,11 +147,6 @@ fn is_comparison(op: &BinaryOperator) -> bool {
     matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq)
 }
 
-fn name_of(function: &Function) -> String {
-    let last = function.name.0.iter().rev().find_map(|part| part.as_ident());
-    last.map(|name| name.value.to_lowercase()).unwrap_or_default()
-}
-
 /// Returns the text of a literal, also of a typed one.
 fn literal(expr: &Expr) -> Option<String> {
     match expr {
@@ -172,12 +168,7 @@ fn find_column(expr: &Expr) -> String {
         type Break = ();
 
         fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-            let name = match expr {
-                Expr::Identifier(name) => Some(name),
-                Expr::CompoundIdentifier(parts) => parts.last(),
-                _ => None,
-            };
-            if let Some(name) = name {
+            if let Some(name) = column_name(expr) {
                 self.0 = name.value.to_lowercase();
             }
             ControlFlow::Continue(())

@@ -9,9 +9,10 @@ use sqlparser::ast::{
 
 use super::parts::Parts;
 use super::resolver::{Resolver, Scope};
-use super::{Columns, NamedColumn, Relation, RelationKind, last_of};
+use super::{Columns, NamedColumn, Relation, RelationKind};
 use crate::Dialect;
 use crate::source::ResolvedTable;
+use crate::syntax::last_part;
 
 impl<'a> Resolver<'a> {
     /// Resolves one item of FROM with its joins, added to the relations before it.
@@ -41,7 +42,7 @@ impl<'a> Resolver<'a> {
     ) {
         match constraint_of(&join.join_operator) {
             Some(JoinConstraint::Using(names)) => {
-                for name in names.iter().filter_map(last_of) {
+                for name in names.iter().filter_map(last_part) {
                     self.merge(relations, &name.value);
                     merged.insert(name.value.to_lowercase());
                 }
@@ -113,10 +114,10 @@ impl<'a> Resolver<'a> {
     fn function(&mut self, factor: &TableFactor, number: usize, relations: &mut Vec<usize>, lateral: &Scope<'_>) {
         let (alias, own, parts) = match factor {
             TableFactor::Table { name, alias, args: Some(args), .. } => {
-                (alias, last_of(name), Parts::new(self.dialect).and(&args.args))
+                (alias, last_part(name), Parts::new(self.dialect).and(&args.args))
             }
             TableFactor::Function { name, args, alias, .. } => {
-                (alias, last_of(name), Parts::new(self.dialect).and(args))
+                (alias, last_part(name), Parts::new(self.dialect).and(args))
             }
             TableFactor::UNNEST { alias, array_exprs, .. } => (alias, None, Parts::new(self.dialect).and(array_exprs)),
             // Rejected earlier.
@@ -133,7 +134,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn table(&self, name: &ObjectName, alias: Option<&TableAlias>, scope: usize) -> Relation<'a> {
-        let last = last_of(name);
+        let last = last_part(name);
         let shown = alias.map(|alias| &alias.name).or(last).map(|name| name.value.clone());
         if let Some(found) = self.tables.get(&name.span().start) {
             let (kind, columns) = self.describe(found);

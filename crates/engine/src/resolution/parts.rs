@@ -10,6 +10,7 @@ use sqlparser::tokenizer::Location;
 
 use crate::Dialect;
 use crate::rewrite::unit_argument;
+use crate::syntax::last_part;
 
 /// The names and queries that the expressions of one scope contain.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ impl Parts {
     }
 
     fn skip_unit(&mut self, name: &ObjectName, arguments: &[FunctionArg]) {
-        let Some(name) = name.0.last().and_then(|part| part.as_ident()) else { return };
+        let Some(name) = last_part(name) else { return };
         let unit = unit_argument(self.dialect, &name.value.to_ascii_lowercase());
         if let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))) = unit.and_then(|at| arguments.get(at)) {
             self.skip(expr);

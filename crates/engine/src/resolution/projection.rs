@@ -7,8 +7,9 @@ use sqlparser::ast::{
 };
 
 use super::resolver::{Resolver, Scope};
-use super::{Columns, Meaning, NamedColumn, RelationKind, last_of};
+use super::{Columns, Meaning, NamedColumn, RelationKind};
 use crate::Dialect;
+use crate::syntax::{column_name, last_part};
 
 impl<'a> Resolver<'a> {
     /// Resolves the columns of a SELECT; `reads_all` is whether `*` reads them.
@@ -35,7 +36,7 @@ impl<'a> Resolver<'a> {
                     }
                 }
                 SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
-                    match last_of(name).and_then(|last| self.find_relation(scope, last)) {
+                    match last_part(name).and_then(|last| self.find_relation(scope, last)) {
                         Some(relation) => self.expand(relation, options, reads_all, &mut columns),
                         None => (columns.is_complete, columns.is_ordered) = (false, false),
                     }
@@ -78,12 +79,7 @@ impl<'a> Resolver<'a> {
 
     /// Returns a column without an alias, with the name that the source gives it.
     fn describe_unnamed(&self, expr: &Expr, label: Option<String>) -> NamedColumn<'a> {
-        let written = match expr {
-            Expr::Identifier(name) => Some(name),
-            Expr::CompoundIdentifier(parts) => parts.last(),
-            _ => None,
-        };
-        if let Some(written) = written {
+        if let Some(written) = column_name(expr) {
             let own = self.column_of(expr).unwrap_or_default();
             let name = match self.dialect {
                 // As declared by the table.

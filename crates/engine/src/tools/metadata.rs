@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::Engine;
 use crate::answer::table;
 use crate::build::Class;
+use crate::explain::parse_day;
 use crate::source::Source;
 
 /// The maximum number of column names per role in an overview.
@@ -262,7 +263,8 @@ const NAMES_OF_CODES: [&str; 11] = ["id", "key", "code", "cd", "zip", "phone", "
 fn role(table: &Table, column: &Column, statistics: Option<&Statistics>) -> Role {
     let class = Class::from_type(column.column_type);
     let looks_like_date = || {
-        let text = |end: Option<&Value>| end.and_then(Value::as_str).is_some_and(is_date);
+        let text =
+            |end: Option<&Value>| end.and_then(Value::as_str).and_then(|text| parse_day(text.get(..10)?)).is_some();
         statistics.is_some_and(|found| text(found.min.as_ref()) && text(found.max.as_ref()))
     };
     let refers = column.primary_key || table.foreign_keys.iter().any(|key| key.columns.contains(&column.name));
@@ -278,16 +280,6 @@ fn role(table: &Table, column: &Column, statistics: Option<&Statistics>) -> Role
         }
         Class::Number | Class::Text | Class::Boolean => Role::Dimension,
     }
-}
-
-/// Returns whether a text starts like `2025-03-09`.
-fn is_date(text: &str) -> bool {
-    let start = text.as_bytes().get(..10).unwrap_or_default();
-    start.len() == 10
-        && start.iter().enumerate().all(|(at, byte)| match at {
-            4 | 7 => *byte == b'-',
-            _ => byte.is_ascii_digit(),
-        })
 }
 
 /// Splits a name into words in lower case: `InvoiceId`, `invoice_id`.

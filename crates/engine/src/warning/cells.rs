@@ -7,6 +7,7 @@ use sqlparser::ast::{Expr, visit_expressions};
 
 use super::{Case, QueryWarning, WarningCode};
 use crate::plan::Plan;
+use crate::syntax::column_name;
 
 pub(super) fn examine(case: &mut Case<'_>, plan: &Plan) {
     let tables = plan.tables();
@@ -20,12 +21,7 @@ pub(super) fn examine(case: &mut Case<'_>, plan: &Plan) {
     }
     let mut read: Vec<String> = Vec::new();
     let _ = visit_expressions(plan.query(), |expression: &Expr| {
-        let name = match expression {
-            Expr::Identifier(name) => Some(name),
-            Expr::CompoundIdentifier(parts) => parts.last(),
-            _ => None,
-        };
-        read.extend(name.map(|name| name.value.to_lowercase()));
+        read.extend(column_name(expression).map(|name| name.value.to_lowercase()));
         ControlFlow::<()>::Continue(())
     });
     for (table, issue) in issues.into_iter().filter(|(_, issue)| read.contains(&issue.column.to_lowercase())) {

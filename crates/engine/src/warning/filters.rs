@@ -1,12 +1,13 @@
 //! Filters on missing values, and on null.
 
 use prospector_connect::table::Column;
-use sqlparser::ast::{Expr, Query, SelectItem, SetExpr};
+use sqlparser::ast::{Query, SelectItem, SetExpr};
 
 use super::periods;
 use super::select::{Comparison, Literal, Operator, Part};
 use super::similarity::{examples, find_near, find_similar, number, quote};
 use super::{Case, QueryWarning, WarningCode};
+use crate::syntax::column_name;
 
 /// The maximum number of values of a list that are looked up.
 const MAX_LOOKED_UP: usize = 12;
@@ -189,11 +190,7 @@ async fn drop_nulls(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -
 async fn exclude(case: &Case<'_>, query: &Query) -> Option<QueryWarning> {
     let SetExpr::Select(select) = query.body.as_ref() else { return None };
     let [SelectItem::UnnamedExpr(column)] = select.projection.as_slice() else { return None };
-    let name = match column {
-        Expr::Identifier(name) => name,
-        Expr::CompoundIdentifier(parts) => parts.last()?,
-        _ => return None,
-    };
+    let name = column_name(column)?;
     let has_null = case.probe.any(&format!("({query}) AS excluded"), &format!("excluded.{name} IS NULL")).await?;
     has_null.then(|| {
         let message = format!("NOT IN matches no row, because `{name}` of its SELECT has nulls");

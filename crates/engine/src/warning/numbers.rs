@@ -45,17 +45,7 @@ pub(super) async fn examine(case: &mut Case<'_>) {
 /// Returns the table of a text column.
 fn text_column(part: &Part<'_>, expr: &Expr) -> Option<usize> {
     let (table, column) = part.column(expr)?;
-    match column.column_type {
-        ColumnType::Text | ColumnType::DateText | ColumnType::Other => Some(table),
-        ColumnType::Boolean
-        | ColumnType::Integer
-        | ColumnType::Decimal { .. }
-        | ColumnType::Float
-        | ColumnType::Date
-        | ColumnType::Timestamp
-        | ColumnType::Bytes
-        | ColumnType::Nested => None,
-    }
+    matches!(column.column_type, ColumnType::Text | ColumnType::DateText | ColumnType::Other).then_some(table)
 }
 
 /// Returns whether most of the values are numbers.

@@ -119,7 +119,7 @@ pub(super) struct Aggregate {
 }
 
 /// One SELECT.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Part<'a> {
     pub(super) tables: Vec<TableUse<'a>>,
     /// Whether FROM consists of tables only, all of which are known.

@@ -13,6 +13,7 @@ use sqlparser::tokenizer::Span;
 use super::select::resolve_item;
 use super::similarity::quote;
 use super::{Case, QueryWarning, WarningCode};
+use crate::syntax::count_of;
 
 /// The maximum LIMIT whose last row is read.
 const MAX_LIMIT: usize = 1_000;
@@ -59,18 +60,14 @@ async fn examine_one(case: &mut Case<'_>, query: &Query, rows: Option<&Rows>) {
 
 /// Returns the number of rows that are kept, and the number that is skipped before them.
 fn read_limit(query: &Query) -> Option<(usize, usize)> {
-    let number = |expr: &Expr| match expr {
-        Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => number.to_string().parse::<usize>().ok(),
-        _ => None,
-    };
     match (&query.limit_clause, &query.fetch) {
         (Some(LimitClause::LimitOffset { limit: Some(limit), offset, limit_by }), None) if limit_by.is_empty() => {
-            let skipped = offset.as_ref().map_or(Some(0), |offset| number(&offset.value))?;
-            Some((number(limit)?, skipped))
+            let skipped = offset.as_ref().map_or(Some(0), |offset| count_of(&offset.value))?;
+            Some((count_of(limit)?, skipped))
         }
-        (Some(LimitClause::OffsetCommaLimit { offset, limit }), None) => Some((number(limit)?, number(offset)?)),
+        (Some(LimitClause::OffsetCommaLimit { offset, limit }), None) => Some((count_of(limit)?, count_of(offset)?)),
         (None, Some(fetch)) if !fetch.with_ties && !fetch.percent => {
-            Some((fetch.quantity.as_ref().map_or(Some(1), number)?, 0))
+            Some((fetch.quantity.as_ref().map_or(Some(1), count_of)?, 0))
         }
         _ => None,
     }

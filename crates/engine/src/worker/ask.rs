@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::frame::{Frame, MAX_FRAME, Tag};
-use super::message::{Ask, Columns, Done, Files, Query, Read, RowsDone, Source, Subset, Whole};
+use super::message::{Ask, Columns, Done, Query, Read, RowsDone, Source, Subset, Whole};
 use super::process::{Event, Process};
 use super::value::{read_rows, write_rows};
 use crate::advice::Reason;
@@ -103,7 +103,7 @@ fn describe(statement: Statement<'_>, act: Action, means: &Allowance) -> (Query,
                     subsets.push(held.batch.clone());
                 }
                 None if source.tables.is_empty() => {
-                    source.files = known.connector.data_files().as_ref().map(Files::of);
+                    source.files = known.connector.data_files();
                 }
                 None => {}
             }
@@ -188,16 +188,7 @@ async fn converse(
             Tag::Done => {
                 return Ok((answer, frame.parse().map_err(|_| wrong("an invalid answer"))?));
             }
-            Tag::Setup
-            | Tag::Query
-            | Tag::Subset
-            | Tag::Go
-            | Tag::Rows
-            | Tag::RowsDone
-            | Tag::Cancel
-            | Tag::Ping
-            | Tag::Pong
-            | Tag::Ready => return Err(wrong("an unexpected message")),
+            _ => return Err(wrong("an unexpected message")),
         }
     }
 }

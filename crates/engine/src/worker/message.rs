@@ -1,11 +1,9 @@
 //! The messages between this process and its workers. None contains a password, a key or the address of a server.
 
 use std::ffi::OsString;
-use std::sync::Arc;
 
-use prospector_connect::Connector;
 use prospector_connect::filter::FilterCondition;
-use prospector_connect::source::{DataFile, DataFiles, DataFormat, SourceKind};
+use prospector_connect::source::{DataFiles, SourceKind};
 use prospector_connect::table::{Column, ColumnType, Table};
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +73,7 @@ pub(super) struct Source {
     pub(super) kind: SourceKind,
     pub(super) tables: Vec<Columns>,
     /// The files of the source, if a worker reads them itself.
-    pub(super) files: Option<Files>,
+    pub(super) files: Option<DataFiles>,
 }
 
 /// A table: what a plan needs of it.
@@ -100,55 +98,6 @@ impl Columns {
             columns: columns.map(|(name, column_type)| Column { name, column_type, ..Column::default() }).collect(),
             ..Table::default()
         }
-    }
-}
-
-/// Data files, see [`DataFiles`].
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) struct Files {
-    format: DataFormat,
-    is_strict: bool,
-    files: Vec<File>,
-}
-
-/// The files of a table, see [`DataFile`].
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-struct File {
-    paths: Vec<OsString>,
-    readings_failed: usize,
-    is_verified: bool,
-    layout: Option<String>,
-}
-
-impl Files {
-    pub(super) fn of(files: &DataFiles) -> Self {
-        let each = |file: &DataFile| File {
-            paths: file.paths.iter().map(|path| path.clone().into_os_string()).collect(),
-            readings_failed: file.readings_failed,
-            is_verified: file.is_verified,
-            layout: file.layout.clone(),
-        };
-        Files { format: files.format, is_strict: files.is_strict, files: files.files.iter().map(each).collect() }
-    }
-
-    /// Returns what changes when the files are rewritten: their sizes and modification times.
-    pub(super) fn stamps(&self) -> Vec<Option<(u64, std::time::SystemTime)>> {
-        let stamp = |path: &OsString| {
-            let metadata = std::fs::metadata(path).ok()?;
-            Some((metadata.len(), metadata.modified().ok()?))
-        };
-        self.files.iter().flat_map(|file| &file.paths).map(stamp).collect()
-    }
-
-    pub(super) fn open(&self) -> Arc<dyn Connector> {
-        let each = |file: &File| DataFile {
-            paths: file.paths.iter().map(Into::into).collect(),
-            readings_failed: file.readings_failed,
-            is_verified: file.is_verified,
-            layout: file.layout.clone(),
-        };
-        let files = self.files.iter().map(each).collect();
-        DataFiles { format: self.format, is_strict: self.is_strict, files }.open()
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use prospector_connect::error::Cause;
 use prospector_connect::filter::FilterCondition;
-use prospector_connect::rows::{Rows, SampleRequest, Samples, Statistics};
+use prospector_connect::rows::Rows;
 use prospector_connect::source::SourceKind;
 use prospector_connect::table::Table;
 use prospector_connect::{ConnectError, Connector};
@@ -91,10 +91,6 @@ impl Remote {
     pub(super) fn new(source: usize, kind: SourceKind, asks: Arc<RowRequests>) -> Self {
         Remote { source, kind, asks }
     }
-
-    fn unsupported_error<T>(&self) -> Result<T, ConnectError> {
-        Err(ConnectError::Unsupported { place: self.kind.to_string(), act: "be described by a worker" })
-    }
 }
 
 #[async_trait]
@@ -104,15 +100,7 @@ impl Connector for Remote {
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
-        self.unsupported_error()
-    }
-
-    async fn sample(&self, _: &str, _: &str, _: &SampleRequest) -> Result<Samples, ConnectError> {
-        self.unsupported_error()
-    }
-
-    async fn statistics(&self, _: &str, _: &[String]) -> Result<Vec<Statistics>, ConnectError> {
-        self.unsupported_error()
+        Err(ConnectError::Unsupported { place: self.kind.to_string(), act: "be described by a worker" })
     }
 
     async fn rows(

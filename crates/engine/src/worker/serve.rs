@@ -6,6 +6,7 @@ use std::convert::Infallible;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +19,7 @@ use futures::FutureExt;
 use futures::future::ready;
 use prospector_connect::Connector;
 use prospector_connect::rows::Rows;
+use prospector_connect::source::DataFiles;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
@@ -25,7 +27,7 @@ use tokio::sync::Notify;
 use super::ask::parts;
 use super::frame::{Frame, Tag};
 use super::limit::{self, Memory};
-use super::message::{Done, Files, Query, Setup, Whole};
+use super::message::{Done, Query, Setup, Whole};
 use super::output::Output;
 use super::remote::{Remote, RowRequests};
 use super::value::write_rows;
@@ -214,7 +216,7 @@ struct Computer {
     output: Output,
     asks: Arc<RowRequests>,
     state: Arc<State>,
-    opened: HashMap<Files, OpenSource>,
+    opened: HashMap<DataFiles, OpenSource>,
 }
 
 /// An open source of files, and the stamps that detect their changes.
@@ -319,8 +321,8 @@ impl Computer {
     }
 
     /// Returns the files as they were opened for an earlier statement, if they are unchanged.
-    fn open(&mut self, files: Files) -> Arc<dyn Connector> {
-        let stamps = files.stamps();
+    fn open(&mut self, files: DataFiles) -> Arc<dyn Connector> {
+        let stamps = read_stamps(&files);
         if let Some(opened) = self.opened.get(&files).filter(|opened| opened.stamps == stamps) {
             return opened.connector.clone();
         }
@@ -352,6 +354,15 @@ impl Computer {
         let is_worn = has_panicked || self.memory.is_worn();
         self.output.send(&Frame::json(Tag::Done, &Done { outcome, is_worn })?)
     }
+}
+
+/// Returns what changes when the files are rewritten: their sizes and modification times.
+fn read_stamps(files: &DataFiles) -> Vec<Option<(u64, SystemTime)>> {
+    let stamp = |path: &PathBuf| {
+        let metadata = std::fs::metadata(path).ok()?;
+        Some((metadata.len(), metadata.modified().ok()?))
+    };
+    files.files.iter().flat_map(|file| &file.paths).map(stamp).collect()
 }
 
 /// Sends a block of an answer, preceded by the names of its columns for the first one.

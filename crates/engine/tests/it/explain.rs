@@ -44,7 +44,7 @@ async fn explains_every_statement_exactly() {
         rows: vec![vec![json!(1), json!(9.5)]],
         has_more: false,
     };
-    engine.keep("step_1", &rows, &["customer_id".into()], "step 1").unwrap();
+    engine.keep("step_1", &rows, "step 1").unwrap();
     let all: Vec<_> = statements::ALL.iter().flat_map(|cases| cases.iter()).collect();
     let mut wrong = Vec::new();
     for (sql, expected) in &all {

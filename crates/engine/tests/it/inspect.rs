@@ -14,7 +14,7 @@ async fn inspect(sql: &str, database: Option<&str>) -> Inspection {
         rows: vec![vec![json!(1), json!(2)]],
         has_more: false,
     };
-    engine.keep("step_1", &rows, &[], "step 1").unwrap();
+    engine.keep("step_1", &rows, "step 1").unwrap();
     engine.inspect(sql, database).await.unwrap_or_else(|failure| panic!("{sql}: {failure}"))
 }
 
@@ -139,7 +139,7 @@ async fn suggests_the_supported_form() {
 async fn suggests_datafusion_sql_over_several_databases() {
     let engine = engine();
     let rows = Rows { columns: vec!["month".into()], rows: vec![vec![json!("2025-01")]], has_more: false };
-    engine.keep("step_1", &rows, &[], "step 1").unwrap();
+    engine.keep("step_1", &rows, "step 1").unwrap();
     for (sql, database) in [
         ("SELECT i.total FROM store.invoices i JOIN step_1 s ON s.month = strftime('%Y-%m', i.invoice_date)", None),
         (

@@ -1,18 +1,21 @@
 //! Answer modes.
 
+use prospector_core::named_enum;
 use serde::{Deserialize, Serialize};
 
-/// How a question is answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// Definitions with source and confidence, and a derivation that can be checked, without personal assumptions.
-    Auditable,
-    /// Answers from the data.
-    #[default]
-    Exploratory,
-    /// Answers from definitions and documents, without data.
-    Knowledge,
+named_enum! {
+    /// How a question is answered.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Mode {
+        /// Definitions with source and confidence, and a derivation that can be checked, without personal assumptions.
+        Auditable = "auditable",
+        /// Answers from the data.
+        #[default]
+        Exploratory = "exploratory",
+        /// Answers from definitions and documents, without data.
+        Knowledge = "knowledge",
+    }
 }
 
 /// Trigger phrases of the specification, used if neither a flag nor a field sets the mode: those of the auditable mode anywhere in a
@@ -49,18 +52,6 @@ impl Trigger {
 }
 
 impl Mode {
-    /// Every mode.
-    pub const ALL: [Mode; 3] = [Mode::Auditable, Mode::Exploratory, Mode::Knowledge];
-
-    /// Returns the name in JSON and on the command line.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Mode::Auditable => "auditable",
-            Mode::Exploratory => "exploratory",
-            Mode::Knowledge => "knowledge",
-        }
-    }
-
     /// Returns the mode whose trigger phrase a question contains; exploratory without one.
     pub fn of(question: &str) -> Mode {
         let question = question.trim().to_lowercase();

@@ -4,6 +4,7 @@
 
 mod behaviours;
 mod calls;
+mod elicitation;
 mod endings;
 mod hostile;
 mod http;

@@ -40,10 +40,10 @@ async fn attempt(case: &Case, limit: Duration) -> Result<(), String> {
     let started = Instant::now();
     let outcome = match (scripted.server.refresh().await, case.call) {
         (Err(error), _) => describe(&Err(error)),
-        (Ok(()), Some(name)) if scripted.names().iter().any(|known| known == name) => {
+        (Ok(_), Some(name)) if scripted.names().iter().any(|known| known == name) => {
             describe(&scripted.call(name, json!({"a": "x".repeat(40)})).await)
         }
-        (Ok(()), call) => {
+        (Ok(_), call) => {
             let record = scripted.record();
             let shown: Vec<String> = record.tools().map(|tool| tool.sanitize().to_string()).collect();
             let kind = if call.is_some() { "Missing" } else { "Listed" };

@@ -48,7 +48,7 @@ pub(super) fn apply(scope: &Scope<'_>, scored: Scored, question: &Question, part
             covered += question.weigh(part.span);
             any |= !matches!(part.kind, Kind::Operator(_));
         } else {
-            unused.push(question.phrase(part.span));
+            unused.push(question.quote(part.span.at..part.span.end()).join(" "));
         }
     }
     let total: f64 = question.tokens.iter().map(|token| token.weight).sum();

@@ -88,8 +88,7 @@ pub(super) fn judge(question: &Question, parts: &[Part], assembly: &Assembly<'_>
     let total: f64 = weights.iter().sum();
     let reached: f64 = covered.iter().zip(&weights).map(|(score, weight)| score * weight).sum();
     let unused = (0..covered.len()).filter(|at| covered[*at] == 0.0 && weights[*at] > 0.0);
-    let unused = unused.map(|at| question.tokens[at].text.clone()).collect();
-    (reached / total.max(f64::MIN_POSITIVE) - assembly.penalty, unused)
+    (reached / total.max(f64::MIN_POSITIVE) - assembly.penalty, question.quote(unused))
 }
 
 /// Returns the combinations of meanings of the parts that cover most of a question, the most likely first: once with the names of metrics

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use prospector_connect::table::Table;
 use prospector_text::stem;
 
 use super::Glossary;
@@ -34,6 +35,8 @@ const PART: f64 = 0.7;
 /// By an abbreviation: `temp` for `temperature`.
 const SHORTENED: f64 = 0.85;
 const MIN_SHORTENED: usize = 4;
+/// By the name of a key: `truck` for a table with the key `truck_id`. The table `truck` is a better match.
+const KEYED: f64 = 0.9;
 /// By another form of a value.
 const INFLECTED: f64 = 0.97;
 /// By an adjective of a measure.
@@ -78,6 +81,8 @@ pub(super) struct Names {
     composed: Vec<(Vec<String>, Element)>,
     /// All names, as stems.
     called: Vec<(Vec<String>, Element)>,
+    /// The entries of `called` that are tables by the names of their keys.
+    keyed: Vec<(Vec<String>, Element)>,
     /// Tables with the stems of the rows that they refer to, and without stems if they only link others: `driver_truck` is not a truck.
     referred: Vec<(usize, Vec<String>)>,
     /// Values by their words in lower case.
@@ -90,11 +95,22 @@ pub(super) struct Names {
 #[derive(Default)]
 struct NameTexts {
     texts: Vec<(String, Element)>,
+    keyed: Vec<(Vec<String>, Element)>,
     composed: Vec<(Vec<String>, Element)>,
     values: Vec<(Vec<String>, Place, String)>,
 }
 
 impl NameTexts {
+    /// Adds the name of the rows of a table by its key, unless it is one of the names `own`.
+    fn add_key(&mut self, table: &Table, element: &Element, own: &[String]) {
+        let Some(name) = name_by_key(table) else { return };
+        let stems_of = stems(&name);
+        if own.iter().all(|own| stems(own) != stems_of) {
+            self.keyed.push((stems_of, element.clone()));
+            self.texts.push((name, element.clone()));
+        }
+    }
+
     /// Adds the names of a column of a table with the name `own`, and the meanings of its values.
     fn add_column(&mut self, scope: &Scope<'_>, place: Place, own: &[String]) {
         let (table, known) = (scope.table(place.0), scope.column(place));
@@ -146,7 +162,7 @@ impl Names {
             let own: Vec<String> =
                 std::iter::once(table.name.clone()).chain(own).chain(short_table(&table.name)).collect();
             names.texts.extend(own.iter().map(|name| (name.clone(), Element::Table(at))));
-            names.texts.extend(name_by_key(table).map(|name| (name, Element::Table(at))));
+            names.add_key(table, &Element::Table(at), &own);
             referred.extend(list_referred(table).into_iter().map(|stems| (at, stems)));
             // `video rentals` refers to the rows of `rental` and to the database `video_rental`.
             let (whole, end) = (stems(scope.source.database), stems(&table.name));
@@ -196,6 +212,7 @@ impl Names {
             about,
             composed: names.composed,
             called: called.into_keys().collect(),
+            keyed: names.keyed,
             referred,
             values: names.values,
             vectors,
@@ -251,8 +268,9 @@ impl Names {
                 let mut own = stems.iter().rev().skip_while(|stem| BOUNDS.contains(&stem.as_str()));
                 own.next().is_some_and(|stem| of_degree.contains(&stem.as_str()))
             };
+            let is_keyed = || self.keyed.iter().any(|(key, table)| key == stems && table == element);
             let score = if is(stems) {
-                WHOLE
+                if is_keyed() { KEYED } else { WHOLE }
             } else if matches!(element, Element::Columns(_)) && is_measured() {
                 DEGREE
             } else if matches!(element, Element::Columns(_)) && is_shortened(stems, &said) {

@@ -146,10 +146,10 @@ const DEGREES: &[(&str, &str, bool, &str)] = &[
 ];
 
 /// Expands superlatives of measures to two words, `highest long` for `longest`, and puts comparisons behind their measure: `heavy more than`
-/// for `heavier than`, `expensive less than` for `less expensive than`.
-pub(super) fn expand(question: &str) -> String {
-    let mut words: Vec<String> = question.split(' ').map(str::to_owned).collect();
-    for word in &mut words {
+/// for `heavier than`, `expensive less than` for `less expensive than`. Each word is followed by its spelling in the question.
+pub(super) fn expand(question: &str) -> Vec<(String, &str)> {
+    let mut words: Vec<(String, &str)> = question.split(' ').map(|word| (word.to_owned(), word)).collect();
+    for (word, _) in &mut words {
         let letters = word.trim_end_matches(|c: char| !c.is_alphanumeric());
         let known = DEGREES.iter().find(|(_, superlative, ..)| letters.eq_ignore_ascii_case(superlative));
         if let Some((adjective, _, is_most, _)) = known.filter(|_| !letters.is_empty()) {
@@ -158,10 +158,10 @@ pub(super) fn expand(question: &str) -> String {
         }
     }
     for at in 1..words.len() {
-        if !words[at].eq_ignore_ascii_case("than") {
+        if !words[at].0.eq_ignore_ascii_case("than") {
             continue;
         }
-        let said = words[at - 1].to_lowercase();
+        let said = words[at - 1].0.to_lowercase();
         let is_comparative = |adjective: &str, superlative: &str| {
             let stem = said.strip_suffix("er");
             stem.is_some() && (stem == Some(adjective) || stem == superlative.strip_suffix("est"))
@@ -169,12 +169,12 @@ pub(super) fn expand(question: &str) -> String {
         let known = DEGREES.iter().find(|(adjective, superlative, ..)| is_comparative(adjective, superlative));
         let is_graded = |word: &str| word.eq_ignore_ascii_case("more") || word.eq_ignore_ascii_case("less");
         if let Some((adjective, _, is_most, _)) = known.filter(|_| find(&[said.as_str(), "than"]).is_none()) {
-            words[at - 1] = format!("{adjective} {}", if *is_most { "more" } else { "less" });
-        } else if at > 1 && is_graded(&words[at - 2]) && !measured_by(&said).is_empty() {
+            words[at - 1].0 = format!("{adjective} {}", if *is_most { "more" } else { "less" });
+        } else if at > 1 && is_graded(&words[at - 2].0) && !measured_by(&said).is_empty() {
             words.swap(at - 2, at - 1);
         }
     }
-    words.join(" ")
+    words
 }
 
 /// Returns the stems of column names that an adjective refers to.
@@ -222,6 +222,7 @@ mod tests {
 
     #[test]
     fn expands_superlatives_of_measures() {
+        let expand = |question| expand(question).into_iter().map(|(word, _)| word).collect::<Vec<_>>().join(" ");
         assert_eq!(expand("Which are the 5 longest films?"), "Which are the 5 highest long films?");
         assert_eq!(expand("the cheapest, please"), "the lowest cheap, please");
         assert_eq!(expand("cars heavier than 5000"), "cars heavy more than 5000");

@@ -13,8 +13,10 @@ const MAX_LIMIT: u32 = 1_000;
 /// A word of a question.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
-    /// As it is written.
+    /// As it is matched, in its own case: `long` for `longest`.
     pub(super) text: String,
+    /// As it is spelled in the question, with all tokens of the same word.
+    written: String,
     pub(super) lower: String,
     /// The stems of its parts: two for `at-risk`.
     pub(super) stems: Vec<String>,
@@ -64,25 +66,26 @@ impl Question {
     }
 
     pub(super) fn read(text: &str, today: NaiveDate, glossary: &dyn Glossary) -> Question {
-        let text = &join_digits(&operators::expand(text));
+        let words = operators::expand(text);
+        let text = words.iter().map(|(word, _)| join_digits(word)).collect::<Vec<_>>().join(" ");
         let (mut identifiers, mut at) = (Vec::new(), 0);
-        for word in periods::words(text) {
+        for word in periods::words(&text) {
             let length = word.split('_').filter(|part| !part.is_empty()).count();
             identifiers.extend((length > 1).then_some(Span { at, length }));
             at += length;
         }
         let text = text.replace('_', " ");
         let has_lower = text.contains(char::is_lowercase);
-        let token = |word: &str| {
+        let token = |(word, written): (String, String)| {
             let lower = word.to_lowercase().replace('’', "'");
             let is_stop =
                 stop_words::OF_QUERIES.contains(&lower.as_str()) || stop_words::OF_TERMS.contains(&lower.as_str());
             // `US` and `IT` are codes, `us` and `it` are not.
             let is_code = word.len() > 1 && word != lower && word.to_uppercase() == word;
             let weight = if is_stop && !(is_code && has_lower) { 0.0 } else { glossary.weigh(&lower) };
-            Token { text: word.to_owned(), stems: stems(word), lower, weight }
+            Token { stems: stems(&word), text: word, written, lower, weight }
         };
-        let mut tokens: Vec<Token> = periods::words(&text).into_iter().map(token).collect();
+        let mut tokens: Vec<Token> = words.iter().flat_map(split).map(token).collect();
         // `Return all tracks` asks for rows; elsewhere, returns are meant.
         for token in tokens.iter_mut().skip(1).filter(|token| token.lower == "return") {
             token.weight = glossary.weigh("return");
@@ -141,9 +144,16 @@ impl Question {
             || self.tokens.windows(2).any(|pair| pair.iter().all(is_about))
     }
 
-    /// Returns the words of a span as they are written.
+    /// Returns the words of a span as they are matched.
     pub(super) fn phrase(&self, span: Span) -> String {
         self.tokens[span.at..span.end()].iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the words at these positions as they are spelled in the question, each once.
+    pub(super) fn quote(&self, positions: impl IntoIterator<Item = usize>) -> Vec<String> {
+        let mut written: Vec<String> = positions.into_iter().map(|at| self.tokens[at].written.clone()).collect();
+        written.dedup();
+        written
     }
 
     /// Returns the stems of the words of a span.
@@ -166,6 +176,19 @@ impl Question {
         self.are_near(from, to)
             && self.tokens[from..to].iter().any(|token| operators::AND.contains(&token.lower.as_str()))
     }
+}
+
+/// Splits an expanded word into tokens, each with its spelling in the question: `revenue_usd` for `revenue` and for `usd`.
+fn split((expanded, written): &(String, &str)) -> Vec<(String, String)> {
+    let word = join_digits(expanded);
+    let parts = periods::words(&word);
+    let is_one = parts.len() == 1 || word != *written;
+    let token = |part: &str| {
+        let written = if is_one { written.trim_matches(|c: char| !c.is_alphanumeric()) } else { part };
+        let name = part.replace('_', " ");
+        periods::words(&name).into_iter().map(|token| (token.to_owned(), written.to_owned())).collect::<Vec<_>>()
+    };
+    parts.into_iter().flat_map(token).collect()
 }
 
 /// Returns the number that a word is.

@@ -235,6 +235,36 @@ fn reports_uncovered_words() {
     assert!(best.score < 0.9, "{}", best.score);
 }
 
+/// `driver_truck` has the key `truck_id`, but the table `truck` has the whole name.
+#[test]
+fn prefers_the_table_of_that_name_to_one_with_such_a_key() {
+    let column = |name: &str, primary_key: bool| Column { name: name.into(), primary_key, ..Column::default() };
+    let table = |name: &str, columns: Vec<Column>| Table { name: name.into(), columns, ..Table::default() };
+    let drivers = table("driver_truck", vec![column("truck_id", true), column("driver", false)]);
+    let trucks = table("truck", vec![column("id", true), column("plate", false)]);
+    let both = [drivers.clone(), trucks];
+    let found = list_over("fleet", &both, Vec::new(), "How many trucks are there?");
+    let scores: Vec<(&str, f64)> = found.iter().map(|one| (one.text.as_str(), one.score)).collect();
+    assert_eq!(scores[0].0, "number of truck", "{scores:?}");
+    let other = scores.iter().find(|(text, _)| *text == "number of driver truck").map_or(0.0, |(_, score)| *score);
+    assert!(scores[0].1 - other > 0.05, "{scores:?}");
+    // Without such a table, the key names the rows.
+    let found = list_over("fleet", &[drivers], Vec::new(), "How many trucks are there?");
+    assert!(found[0].text == "number of driver truck" && found[0].score > 0.9, "{found:?}");
+}
+
+#[test]
+fn uncovered_words_are_spelled_as_in_the_question() {
+    for (question, expected) in [
+        ("How many members have the heaviest unicorns?", vec!["heaviest", "unicorns"]),
+        ("How many members have unicorn_size?", vec!["unicorn_size"]),
+        ("How many Unicorns/Dragons do members have?", vec!["Unicorns", "Dragons"]),
+    ] {
+        let best = list(question).remove(0);
+        assert_eq!(best.unused, expected, "{question}: {}", best.text);
+    }
+}
+
 #[test]
 fn counts_referencing_rows_once() {
     let found = list("How many members have no visits?").remove(0);

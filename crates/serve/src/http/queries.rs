@@ -8,7 +8,8 @@ use axum::{
 use prospector_core::Owner;
 use serde_json::{Value, json};
 
-use crate::{error::Refusal, shared::Shared, view::CatalogView};
+use super::reply::Reply;
+use crate::{error::Refusal, rows::list_truncated, shared::Shared, view::CatalogView};
 
 /// The header that names the session in which a tool runs its queries.
 pub(super) const SESSION: &str = "prospector-session";
@@ -40,4 +41,29 @@ pub(super) async fn end(
 ) -> Result<StatusCode, Refusal> {
     shared.server.query_sessions.end(&handle, &owner)?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// `GET /v1/query-sessions/{handle}/rows/{id}`: all rows of a query of the session.
+pub(super) async fn rows(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    Path((handle, id)): Path<(String, String)>,
+) -> Reply {
+    let session = shared.server.query_sessions.get(&handle, &owner)?;
+    Ok(Json(shared.server.session_rows(&session, &id).await?))
+}
+
+/// `GET /v1/runs/{handle}/rows/{id}`: all rows of a query of an answer.
+pub(super) async fn rows_of_run(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    Path((handle, id)): Path<(String, String)>,
+) -> Reply {
+    Ok(Json(shared.server.run_rows(&owner, &handle, &id).await?))
+}
+
+/// Returns links to all rows of the queries whose answers have only a part of them.
+pub(super) fn link_rows(answer: &Value, session: &str) -> Vec<Value> {
+    let link = |id: &str| json!({"id": id, "rows": format!("/v1/query-sessions/{session}/rows/{id}")});
+    list_truncated(answer).map(link).collect()
 }

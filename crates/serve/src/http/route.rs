@@ -31,7 +31,7 @@ impl Route {
 }
 
 /// Every route. Objects are returned to their owner only; `tests/it/owners.rs` tests each route of this list.
-pub const ROUTES: [Route; 38] = [
+pub const ROUTES: [Route; 40] = [
     Route::new("/", &["GET"], |_| get(page::index)),
     Route::new("/assets/{name}", &["GET"], |_| get(page::asset)),
     Route::new("/healthz", &["GET"], |_| get(routes::healthy)),
@@ -43,6 +43,7 @@ pub const ROUTES: [Route; 38] = [
     Route::new("/v1/tools/{name}", &["POST"], |_| post(routes::call)),
     Route::new("/v1/query-sessions", &["POST"], |_| post(queries::begin)),
     Route::new("/v1/query-sessions/{handle}", &["DELETE"], |_| delete(queries::end)),
+    Route::new("/v1/query-sessions/{handle}/rows/{id}", &["GET"], |_| get(queries::rows)),
     Route::new("/v1/search", &["GET"], |_| get(routes::search)),
     Route::new("/v1/catalog", &["GET"], |_| get(routes::catalog)),
     Route::new("/v1/catalog/{kind}/{*id}", &["GET"], |_| get(routes::thing)),
@@ -66,6 +67,7 @@ pub const ROUTES: [Route; 38] = [
     Route::new("/v1/workflows/{handle}/files/{name}", &["GET"], |_| get(workflows::file)),
     Route::new("/v1/runs/{handle}", &["GET", "DELETE"], |_| get(routes::run).delete(routes::cancel)),
     Route::new("/v1/runs/{handle}/events", &["GET"], |_| get(routes::events)),
+    Route::new("/v1/runs/{handle}/rows/{id}", &["GET"], |_| get(queries::rows_of_run)),
     Route::new("/v1/runs/{handle}/execution", &["POST"], |_| post(explore::execute)),
     Route::new("/v1/runs/{handle}/proposal", &["POST"], |_| post(explore::propose)),
     Route::new("/v1/runs/{handle}/objection", &["POST"], |_| post(explore::object)),

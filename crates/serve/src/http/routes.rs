@@ -122,14 +122,19 @@ pub(crate) async fn call(
     if !arguments.is_object() {
         return Err(Refusal::invalid("the arguments must be a JSON object"));
     }
-    let session = match headers.get(queries::SESSION) {
-        Some(handle) => Some(shared.server.query_sessions.get(handle.to_str().unwrap_or_default(), &owner)?),
+    let named = headers.get(queries::SESSION).map(|handle| handle.to_str().unwrap_or_default());
+    let session = match named {
+        Some(handle) => Some(shared.server.query_sessions.get(handle, &owner)?),
         None => queries::check_sessionless(&shared.server.catalog.view(&owner), &name).map(|()| None)?,
     };
     let called = shared.server.call(&owner, session.as_deref(), &name, arguments).await?;
     let mut said = json!({"answer": called.answer.json()});
     if !called.answer.notes().is_empty() {
         said["notes"] = json!(called.answer.notes());
+    }
+    let links = named.map(|handle| queries::link_rows(&said["answer"], handle)).unwrap_or_default();
+    if !links.is_empty() {
+        said["links"] = links.into();
     }
     if let Some(handle) = called.handle {
         said["handle"] = handle.into();

@@ -4,7 +4,7 @@ use percent_encoding::{percent_decode_str, utf8_percent_encode};
 use prospector_core::Owner;
 use prospector_core::mark::{as_data, as_json, clean_name};
 use prospector_core::record::ResourceKind;
-use prospector_core::tool::{Answer, ToolError, ToolErrorCode};
+use prospector_core::tool::{Answer, ToolErrorCode};
 use prospector_core::work::compute;
 use rmcp::{
     ErrorData,
@@ -14,8 +14,6 @@ use rmcp::{
     },
 };
 
-use serde_json::{Value, json};
-
 use super::{
     apps, invalid_params, skills,
     uris::{ESCAPED, parse_cursor, write_cursor},
@@ -24,6 +22,7 @@ use crate::{
     error::{Refusal, RefusalCode},
     listing::KINDS,
     query_sessions::QuerySession,
+    rows::{MAX_ROWS, list_truncated},
     server::Server,
     view::CatalogView,
 };
@@ -35,9 +34,6 @@ const PAGE: usize = 100;
 
 /// The rows of a query, by the id of its answer.
 const ROWS: &str = "rows";
-
-/// Limit on the rows of a query.
-const MAX_ROWS: usize = 10_000;
 
 /// Limit on one resource, in tokens.
 const MAX_TOKENS: usize = 20_000;
@@ -104,15 +100,13 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 
 /// Returns links to the complete rows of the queries of an answer that were truncated. `session` is the handle of a named query session.
 pub(super) fn link_rows(answer: &JsonObject, session: Option<&str>) -> Vec<Resource> {
-    let queries = answer.get("items").and_then(Value::as_array).into_iter().flatten();
-    let truncated = queries.filter(|query| query["has_more"] == true).filter_map(|query| query["id"].as_str());
     let link = |id: &str| {
         let place = session.map_or_else(|| id.to_owned(), |session| format!("{session}/{id}"));
         Resource::new(format!("{SCHEME}{ROWS}/{place}"), format!("rows of {id}"))
             .with_description(format!("All rows of {id} as JSON, at most {MAX_ROWS}"))
             .with_mime_type("application/json")
     };
-    truncated.map(link).collect()
+    answer.get("items").into_iter().flat_map(list_truncated).map(link).collect()
 }
 
 /// Reads a resource as this owner sees it.
@@ -162,13 +156,18 @@ async fn contents(
         );
     }
     if kind == ROWS {
-        let rows = match (id.split_once('/'), own) {
-            (Some((session, id)), _) => server.query_sessions.get(session, owner)?.run_again(id, MAX_ROWS).await,
-            (None, Some(own)) => own.run_again(id, MAX_ROWS).await,
+        let whole = match (id.split_once('/'), own) {
+            (Some((session, id)), _) => {
+                let session = server.query_sessions.get(session, owner)?;
+                server.session_rows(&session, id).await
+            }
+            (None, Some(own)) => server.session_rows(own, id).await,
             (None, None) => return Err(unknown()),
         };
-        let rows = rows.map_err(ToolError::from)?.ok_or_else(unknown)?;
-        let whole = json!({"columns": rows.columns, "row_count": rows.rows.len(), "has_more": rows.has_more, "rows": rows.rows});
+        let whole = whole.map_err(|refusal| match refusal.code {
+            RefusalCode::Tool(ToolErrorCode::NotFound) => unknown(),
+            _ => refusal,
+        })?;
         return Ok(ResourceContents::text(as_json(&whole), uri).with_mime_type("application/json"));
     }
     let kind = KINDS.into_iter().find(|known| known.as_str() == kind).ok_or_else(unknown)?;

@@ -9,13 +9,17 @@ use prospector_discovery::DiscoveryTools;
 use prospector_llm::purpose::Mode;
 use rmcp::{
     ErrorData, RoleServer,
-    model::{CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, ProgressNotificationParam, Tool},
+    model::{
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, ProgressNotificationParam,
+        Tool,
+    },
     service::RequestContext,
 };
 use serde_json::{Value, json};
 
 use super::{
     apps::{self, AppView},
+    calls::{Call, Outcome},
     forms::{failure, object, result, tool},
     invalid_params, queries, resources,
 };
@@ -118,60 +122,86 @@ fn fetch_schema() -> JsonObject {
 pub(super) async fn call(
     server: &Arc<Server>,
     owner: &Owner,
-    own: Option<&QuerySession>,
-    request: CallToolRequestParams,
+    own: Option<&Arc<QuerySession>>,
+    mut request: CallToolRequestParams,
     context: RequestContext<RoleServer>,
-) -> Result<CallToolResult, ErrorData> {
-    let mut arguments = Value::Object(request.arguments.unwrap_or_default());
-    match request.name.as_ref() {
-        PLAN => run(server, owner, Task::Plan, arguments, context).await,
-        ASK => run(server, owner, Task::Ask, arguments, context).await,
-        FETCH => Ok(fetch(server, owner, &arguments)),
-        name => {
-            if let Some(shown) = apps::call(server, owner, name, &arguments).await {
-                return Ok(shown);
-            }
-            let named = match own {
-                Some(_) => None,
-                None => match queries::take_session(server, owner, name, &mut arguments) {
-                    Ok(named) => named,
-                    Err(refusal) => return Ok(failure(&refusal)),
-                },
-            };
-            let session = own.or(named.as_ref().map(|(_, session)| &**session));
-            let called = tokio::select! {
-                called = server.call(owner, session, name, arguments) => called,
-                () = context.ct.cancelled() => return Ok(failure(&Refusal::new(RefusalCode::Cancelled, "cancelled by the client"))),
-            };
-            match called {
-                Ok(called) => {
-                    let mut text = as_data(&called.answer.text());
-                    let notes = json!(called.answer.notes());
-                    let has_failed = called.answer.has_failed();
-                    let mut fields = object(called.answer.into_json());
-                    if notes != json!([]) {
-                        fields.insert("notes".into(), notes);
-                    }
-                    if let Some(handle) = called.handle {
-                        text.push_str(&format!("\nFor the whole answer, call {FETCH} with handle {handle}"));
-                        fields.insert("handle".into(), handle.into());
-                    }
-                    let links = resources::link_rows(&fields, named.as_ref().map(|(handle, _)| handle.as_str()));
-                    if let Some((handle, _)) = named {
-                        text.push_str(&format!("\nQuery session for the next call: {handle}"));
-                        fields.insert(queries::SESSION.into(), handle.into());
-                    }
-                    let mut result = result(text, fields, has_failed);
-                    result.content.extend(links.into_iter().map(ContentBlock::resource_link));
-                    Ok(result)
+) -> Result<CallToolResponse, ErrorData> {
+    let mut arguments = Value::Object(request.arguments.take().unwrap_or_default());
+    let name = request.name.clone();
+    let result = match name.as_ref() {
+        PLAN => run(server, owner, Task::Plan, arguments, context).await?,
+        ASK => run(server, owner, Task::Ask, arguments, context).await?,
+        FETCH => fetch(server, owner, &arguments),
+        name => match apps::call(server, owner, name, &arguments).await {
+            Some(shown) => shown,
+            None => {
+                let begun = match &request.request_state {
+                    Some(_) => Call::resume(server, owner, &mut request, &context),
+                    None => find_session(server, owner, own, name, &mut arguments)
+                        .map(|session| Call::begin(server, owner, session, (name, arguments), &context)),
+                };
+                match begun {
+                    Ok(call) => return convert(call.run(server, owner, &context).await),
+                    Err(refusal) => failure(&refusal),
                 }
-                Err(error @ ToolError::Respond { code: ToolErrorCode::UnknownTool, .. }) => {
-                    Err(invalid_params(&error.into()))
-                }
-                Err(error) => Ok(failure(&error.into())),
             }
-        }
+        },
+    };
+    Ok(result.into())
+}
+
+/// Returns the query session of a call, with its handle if the client names it.
+fn find_session(
+    server: &Server,
+    owner: &Owner,
+    own: Option<&Arc<QuerySession>>,
+    name: &str,
+    arguments: &mut Value,
+) -> Result<(Option<Arc<QuerySession>>, Option<String>), Refusal> {
+    match own {
+        Some(session) => Ok((Some(session.clone()), None)),
+        None => Ok(queries::take_session(server, owner, name, arguments)?
+            .map_or((None, None), |(handle, session)| (Some(session), Some(handle)))),
     }
+}
+
+/// Returns the response to a call of a catalog tool.
+fn convert((session, outcome): (Option<String>, Outcome)) -> Result<CallToolResponse, ErrorData> {
+    let (called, attached) = match outcome {
+        Outcome::Ended(called, attached) => (*called, attached),
+        Outcome::Asks(required) => return Ok(required.into()),
+        Outcome::Cancelled => {
+            return Ok(failure(&Refusal::new(RefusalCode::Cancelled, "cancelled by the client")).into());
+        }
+        Outcome::Panicked => return Err(ErrorData::internal_error("the request failed", None)),
+    };
+    let called = match called {
+        Ok(called) => called,
+        Err(error @ ToolError::Respond { code: ToolErrorCode::UnknownTool, .. }) => {
+            return Err(invalid_params(&error.into()));
+        }
+        Err(error) => return Ok(failure(&error.into()).into()),
+    };
+    let mut text = as_data(&called.answer.text());
+    let notes = json!(called.answer.notes());
+    let has_failed = called.answer.has_failed();
+    let mut fields = object(called.answer.into_json());
+    if notes != json!([]) {
+        fields.insert("notes".into(), notes);
+    }
+    if let Some(handle) = called.handle {
+        text.push_str(&format!("\nFor the whole answer, call {FETCH} with handle {handle}"));
+        fields.insert("handle".into(), handle.into());
+    }
+    let links = resources::link_rows(&fields, session.as_deref());
+    if let Some(handle) = session {
+        text.push_str(&format!("\nQuery session for the next call: {handle}"));
+        fields.insert(queries::SESSION.into(), handle.into());
+    }
+    let mut result = result(text, fields, has_failed);
+    result.content.extend(attached);
+    result.content.extend(links.into_iter().map(ContentBlock::resource_link));
+    Ok(result.into())
 }
 
 fn fetch(server: &Server, owner: &Owner, arguments: &Value) -> CallToolResult {

@@ -6,7 +6,7 @@ import { evidence } from "./evidence.js";
 import { markdown } from "./markdown.js";
 import { cost, facts } from "./plan.js";
 import { verdict } from "./status.js";
-import { mark } from "./table.js";
+import { mark, unitOf } from "./table.js";
 
 /** Renders an answer. `again` asks another question; `mayRun` says whether queries may be run here. */
 export function answer(found, open, again, mayRun = false) {
@@ -82,7 +82,7 @@ function tables(words, main) {
     const heads = [...node.querySelectorAll("thead th")];
     const rows = [...node.querySelectorAll("tbody tr")].map((row) => [...row.children]);
     const isShown = main && rows.length === main.rows.length && heads.length === main.columns.length
-      && heads.every((head, at) => head.textContent === main.columns[at]);
+      && heads.every((head, at) => head.textContent === main.columns[at] + unitOf(main.columns[at], main.units));
     if (isShown) {
       const box = node.closest(".wide");
       if (box.previousElementSibling?.tagName === "P") caption(box.previousElementSibling, words, main);

@@ -24,7 +24,7 @@ export function evidence(ran, mayRun, isFirst, asked, proposal = null) {
     const headline = el("p", { class: "headline", hidden: true });
     const drawing = chartOf(ran, { question: ran.question, title: ran.title, units: ran.units, sources: ran.databases, name, under: about || asked, proposal,
       onHeadline: (found) => fillHeadline(headline, found, measureOf(ran)) });
-    const table = [rowsTable(ran.columns, ran.rows, `Rows of ${ran.id}`, true), el("p", { class: "actions" }, keepButtons(name, ran.columns, ran.rows))];
+    const table = [rowsTable(ran.columns, ran.rows, `Rows of ${ran.id}`, true, ran.units), el("p", { class: "actions" }, keepButtons(name, ran.columns, ran.rows))];
     // A single value is the headline.
     const isSingle = ran.rows.length === 1 && ran.columns.length === 1;
     body.append(headline,

@@ -31,8 +31,14 @@ function shownIn(values) {
 /** Returns a readable column name. */
 export const readable = (name) => (/^[a-z][a-z0-9_]*$/.test(name) ? (name[0].toUpperCase() + name.slice(1)).replaceAll("_", " ") : name);
 
-/** Renders a table of rows, each a list of values; answers have readable column names. */
-export function rowsTable(columns, rows, label, isReadable = false) {
+/** Returns the declared unit of a column for its header, in parentheses; nothing if the name ends with it. */
+export function unitOf(name, units = []) {
+  const unit = units.find(([of]) => of.toLowerCase() === name.toLowerCase())?.[1];
+  return unit && unit.toLowerCase() !== name.split(/[_ ]/).at(-1).toLowerCase() ? ` (${unit})` : "";
+}
+
+/** Renders a table of rows, each a list of values; answers have readable column names, with the declared units. */
+export function rowsTable(columns, rows, label, isReadable = false, units = []) {
   const numeric = columns.map((_, at) => rows.length > 0 && rows.every((row) => row[at] === null || isNumber(row[at])));
   const show = columns.map((_, at) => shownIn(rows.map((row) => row[at])));
   const body = el("tbody");
@@ -48,7 +54,8 @@ export function rowsTable(columns, rows, label, isReadable = false) {
   more.addEventListener("click", () => { limit += PAGE * 5; fill(); });
   const heads = columns.map((name, at) => {
     const head = el("th", { scope: "col", class: numeric[at] ? "number" : undefined },
-      el("button", { type: "button", class: "sort", onclick: () => sort(at), title: isReadable ? name : undefined }, isReadable ? readable(name) : name));
+      el("button", { type: "button", class: "sort", onclick: () => sort(at), title: isReadable ? name : undefined },
+        (isReadable ? readable(name) : name) + unitOf(name, units)));
     return head;
   });
   const compare = (at) => (one, other) => {

@@ -6,6 +6,7 @@ mod apps;
 mod busy;
 mod changes;
 mod damage;
+mod elicitation;
 mod explore;
 mod http;
 #[path = "../../../reconcile/tests/support/ledger.rs"]

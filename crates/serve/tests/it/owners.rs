@@ -71,6 +71,11 @@ fn requests() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("DELETE", "/v1/links/{handle}", vec!["/v1/links/link_00000000000000000000000000000000"]),
         ("POST", "/v1/query-sessions", vec!["/v1/query-sessions"]),
         ("DELETE", "/v1/query-sessions/{handle}", vec!["/v1/query-sessions/QUERIES", "/v1/query-sessions/nonsense"]),
+        (
+            "GET",
+            "/v1/query-sessions/{handle}/rows/{id}",
+            vec!["/v1/query-sessions/QUERIES/rows/result_1", "/v1/query-sessions/nonsense/rows/result_1"],
+        ),
         read("/v1/workflows"),
         ("POST", "/v1/workflows", vec!["/v1/workflows {\"workflow\": \"other\"}"]),
         ("GET", "/v1/workflows/{handle}", vec!["/v1/workflows/WORKFLOW"]),
@@ -80,6 +85,7 @@ fn requests() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("GET", "/v1/runs/{handle}", vec!["/v1/runs/RUN", "/v1/runs/RUNNING"]),
         ("DELETE", "/v1/runs/{handle}", vec!["/v1/runs/RUN", "/v1/runs/RUNNING"]),
         ("GET", "/v1/runs/{handle}/events", vec!["/v1/runs/RUN/events", "/v1/runs/RUNNING/events"]),
+        ("GET", "/v1/runs/{handle}/rows/{id}", vec!["/v1/runs/RUN/rows/Q1", "/v1/runs/RUNNING/rows/Q1"]),
         ("POST", "/v1/runs/{handle}/execution", vec!["/v1/runs/RUN/execution", "/v1/runs/RUNNING/execution"]),
         ("POST", "/v1/runs/{handle}/proposal", vec!["/v1/runs/RUN/proposal", "/v1/runs/RUNNING/proposal"]),
         (

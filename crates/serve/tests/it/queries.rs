@@ -65,6 +65,43 @@ fn outcome(answer: &Value) -> Value {
     one.get("rows").or_else(|| one.get("error")).unwrap_or_else(|| panic!("{answer}")).clone()
 }
 
+/// Raw calls with the names of arguments that models and people guess.
+#[tokio::test(flavor = "multi_thread")]
+async fn accepts_guessed_arguments() {
+    let server = running(Options::default()).await;
+    let mcp = server.session(TOKEN).await;
+    for (tool, arguments, expected) in [
+        ("resolve_fact", json!({"term": "big order"}), "more than 10"),
+        ("resolve_fact", json!({"query": "big order"}), "more than 10"),
+        ("resolve_fact", json!({"q": "big order"}), "more than 10"),
+        ("execute_sql", json!({"sql": OF_ALL}), "[[2]]"),
+        ("execute_sql", json!({"query": OF_ALL}), "[[2]]"),
+        ("execute_sql", json!({"statement": OF_ALL}), "[[2]]"),
+        ("execute_sql", json!({"queries": {"sql": OF_ALL}}), "[[2]]"),
+        ("validate_query", json!({"query": OF_ALL}), "is_valid: true"),
+        ("search", json!({"q": "orders", "kinds": "tables"}), "orders.orders"),
+        ("search", json!({"question": "orders", "kind": ["Table"]}), "orders.orders"),
+        ("describe", json!({"id": "orders.orders"}), "order_id"),
+        ("describe", json!({"name": "orders.orders"}), "order_id"),
+        ("describe", json!({"table": "orders.orders"}), "order_id"),
+        ("list", json!({"kind": "database"}), "orders"),
+        ("list", json!({"kinds": ["databases"]}), "orders"),
+        ("list", json!({"type": "tables"}), "row_count"),
+        ("list", json!({"database": "orders"}), "row_count"),
+        ("list", json!({"kind": "table", "database": "orders"}), "row_count"),
+        ("sample", json!({"id": "orders.orders.country"}), "PT"),
+        ("sample", json!({"table": "orders.orders", "column": "country"}), "PT"),
+        ("sample", json!({"database": "orders", "table": "orders", "column": "country"}), "PT"),
+    ] {
+        let said = mcp.call("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        let text = said["result"]["content"][0]["text"].as_str().unwrap_or_default();
+        assert!(text.contains(expected) && said["result"]["isError"] == false, "{tool}({arguments}): {said}");
+    }
+    let said =
+        mcp.call("tools/call", json!({"name": "list", "arguments": {"kind": "skills", "database": "orders"}})).await;
+    assert_eq!(said["result"]["structuredContent"]["error"], "invalid_arguments", "{said}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn links_to_all_rows_of_a_truncated_answer() {
     let server = running(Options::default()).await;
@@ -85,6 +122,52 @@ async fn links_to_all_rows_of_a_truncated_answer() {
     assert!(other["error"]["message"].as_str().unwrap().contains("unknown resource"), "{other}");
     let small = mcp.call("tools/call", json!({"name": "execute_sql", "arguments": query(OF_ALL)})).await;
     assert_eq!(small["result"]["content"].as_array().unwrap().len(), 1, "{small}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn returns_all_rows_of_a_truncated_answer_over_http() {
+    let server = running(two(Limits::default())).await;
+    let handle = session(&server, ANN).await;
+    let tables: Vec<String> = (0..8).map(|at| format!("orders.orders AS t{at}")).collect();
+    let sql = format!("SELECT t0.order_id AS one, t1.order_id AS other FROM {}", tables.join(" CROSS JOIN "));
+    let said = call(&server, ANN, Some(&handle), "execute_sql", &query(&sql)).await.json();
+    let path = said["links"][0]["rows"].as_str().unwrap_or_else(|| panic!("{said}")).to_owned();
+    let read = async |token: &str, path: &str| {
+        server.request("GET", path, &[("authorization", &format!("Bearer {token}"))], "").await
+    };
+    let whole = read(ANN, &path).await.json();
+    assert_eq!((&whole["row_count"], &whole["has_more"]), (&json!(256), &json!(false)), "{whole}");
+    assert_eq!(whole["rows"].as_array().unwrap().len(), 256);
+    // Neither other clients nor other answers, and a whole answer needs no link.
+    assert_eq!(read(BEN, &path).await.status, 410);
+    assert_eq!(read(ANN, &format!("/v1/query-sessions/{handle}/rows/result_99")).await.status, 404);
+    let small = call(&server, ANN, Some(&handle), "execute_sql", &query(OF_ALL)).await.json();
+    assert_eq!(small.get("links"), None, "{small}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn returns_all_rows_of_a_query_of_an_answer() {
+    let question = json!({"question": "How many orders are there by country?"}).to_string();
+    for (server, status) in [
+        (running(two(Limits::default())).await, 200),
+        (Running::over(estate(), support::offline(), two(Limits::default())).await, 403),
+    ] {
+        let headers = |token: &str| format!("Bearer {token}");
+        let answered =
+            server.request("POST", "/v1/ask", &[JSON, ("authorization", &headers(ANN))], &question).await.json();
+        let asked = &answered["questions"][0];
+        let path = format!("/v1/runs/{}/rows/{}", answered["handle"].as_str().unwrap(), asked["id"].as_str().unwrap());
+        let read = async |token: &str, path: &str| {
+            server.request("GET", path, &[("authorization", &headers(token))], "").await
+        };
+        let said = read(ANN, &path).await;
+        assert_eq!(said.status, status, "{said:?}");
+        if status == 200 {
+            assert_eq!((&said.json()["rows"], &said.json()["columns"]), (&asked["rows"], &asked["columns"]));
+            assert_eq!(read(ANN, &path.replace("/Q1", "/Q9")).await.status, 404);
+        }
+        assert_eq!(read(BEN, &path).await.status, 410);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

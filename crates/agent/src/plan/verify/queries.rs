@@ -294,7 +294,7 @@ impl<'a> Queries<'a> {
     async fn run(&mut self, path: &str, step: &Step, query: &SqlQuery, found: &mut Verified) -> Option<Rows> {
         let running = self.engine.run(&query.sql, query.database.as_deref(), MAX_ROWS);
         let failure = match tokio::time::timeout(MAX_RUN_TIME, running).await {
-            Ok(Ok(Outcome { rows, .. })) => match self.engine.keep(&step.output(), &rows, &[], &step.output()) {
+            Ok(Ok(Outcome { rows, .. })) => match self.engine.keep(&step.output(), &rows, &step.output()) {
                 Ok(()) => {
                     self.outputs.insert(step.output(), rows.columns.clone());
                     return Some(rows);
@@ -322,7 +322,7 @@ impl<'a> Queries<'a> {
     /// Adds an output without rows, of which at most the columns are known.
     pub(super) fn assume(&mut self, output: &str, columns: &[String]) {
         let rows = Rows { columns: columns.to_vec(), ..Rows::default() };
-        let is_kept = !columns.is_empty() && self.engine.keep(output, &rows, &[], output).is_ok();
+        let is_kept = !columns.is_empty() && self.engine.keep(output, &rows, output).is_ok();
         self.outputs.insert(output.to_owned(), if is_kept { columns.to_vec() } else { Vec::new() });
         self.unknown.insert(output.to_owned());
     }

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use encoding_rs::WINDOWS_1252;
 use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
-use crate::encoding::windows_1252;
+use super::header;
 
 /// Maximum size of the header in bytes.
 const MAX_HEADER: u64 = 16 << 20;
@@ -47,6 +48,9 @@ pub(crate) struct TextFormat {
     pub(super) delimiter: u8,
     /// Whether lines end with CRLF.
     pub(super) has_crlf: bool,
+    /// The number of records above the header.
+    #[serde(default)]
+    pub(super) skipped: u32,
 }
 
 impl Encoding {
@@ -82,6 +86,7 @@ impl Content {
     pub(super) fn format(&self) -> io::Result<TextFormat> {
         let mut start = Vec::new();
         self.unpack()?.take(START).read_to_end(&mut start)?;
+        let is_whole = (start.len() as u64) < START;
         let encoding = Encoding::of(&start);
         if let Encoding::Utf16 { .. } = encoding {
             let mut text = Vec::new();
@@ -89,11 +94,12 @@ impl Content {
             start = text;
         }
         if let Content::Sheet { .. } = self {
-            return Ok(TextFormat { encoding: Encoding::Utf8, delimiter: b',', has_crlf: false });
+            return Ok(TextFormat { encoding: Encoding::Utf8, delimiter: b',', has_crlf: false, skipped: 0 });
         }
         let line_feed = start.iter().position(|byte| *byte == b'\n');
         let has_crlf = line_feed.is_some_and(|at| at > 0 && start[at - 1] == b'\r');
-        Ok(TextFormat { encoding, delimiter: delimiter(&start), has_crlf })
+        let (delimiter, skipped) = locate(&start, is_whole);
+        Ok(TextFormat { encoding, delimiter, has_crlf, skipped })
     }
 
     fn unpack(&self) -> io::Result<Box<dyn Read + Send>> {
@@ -103,7 +109,7 @@ impl Content {
         }
     }
 
-    /// Returns a reader of the rows; the first is the header.
+    /// Returns a reader of the rows from the header on.
     pub(super) fn rows(&self, format: &TextFormat) -> io::Result<RowReader> {
         let bytes = self.unpack()?;
         let text: Box<dyn Read + Send> = match format.encoding {
@@ -111,17 +117,34 @@ impl Content {
             Encoding::Utf16 { .. } | Encoding::Windows1252 => Box::new(Decoder::new(bytes, format.encoding)),
         };
         let progress = Arc::new(Progress { left: AtomicU64::new(MAX_HEADER), is_unterminated: AtomicBool::new(false) });
-        let reader = csv::ReaderBuilder::new()
+        let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .delimiter(format.delimiter)
             .buffer_capacity(BUFFER)
             .from_reader(Limited { text, progress: progress.clone(), last: b'\n' });
+        let mut above = csv::ByteRecord::new();
+        for _ in 0..format.skipped {
+            reader.read_byte_record(&mut above)?;
+        }
+        progress.left.store(MAX_HEADER, Ordering::Relaxed);
         Ok(RowReader { reader, progress, has_crlf: format.has_crlf })
     }
 }
 
-/// Detects the separator from the header line: the comma, unless another candidate occurs more often outside quotes.
+/// Returns the separator, and the number of records above the header. The separator is that of the first line; if the line
+/// has none and is not the header, it is the one that makes the widest table below.
+fn locate(start: &[u8], is_whole: bool) -> (u8, u32) {
+    let of_first = delimiter(start);
+    let found = |delimiter: u8| header::find(start, is_whole, delimiter).map(|found| (delimiter, found));
+    if header::first_width(start, of_first) > 1 {
+        return (of_first, found(of_first).map_or(0, |(_, found)| found.skipped));
+    }
+    let widest = [b',', b'\t', b';', b'|'].into_iter().rev().filter_map(found).max_by_key(|(_, found)| found.width);
+    widest.map_or((of_first, 0), |(delimiter, found)| (delimiter, found.skipped))
+}
+
+/// Detects the separator from the first line: the comma, unless another candidate occurs more often outside quotes.
 fn delimiter(start: &[u8]) -> u8 {
     let header = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let times = |wanted: u8| {
@@ -230,7 +253,7 @@ impl<R: Read> Decoder<R> {
         let mut push = |c: char| self.decoded.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
         let bytes = &bytes[..length];
         let Encoding::Utf16 { is_big_endian } = self.encoding else {
-            bytes.iter().for_each(|byte| push(windows_1252(*byte)));
+            WINDOWS_1252.decode_without_bom_handling(bytes).0.chars().for_each(&mut push);
             return Ok(());
         };
         for pair in bytes.chunks_exact(2) {

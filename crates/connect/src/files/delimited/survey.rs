@@ -19,6 +19,8 @@ const MAX_GROUPS: usize = 48;
 
 /// Statistics of the rows of a file.
 pub(super) struct Survey {
+    /// The line of the header.
+    pub(super) header_line: u64,
     pub(super) names: Vec<String>,
     /// The number of header fields; `names` are limited to the columns a table may have.
     pub(super) width: usize,
@@ -161,11 +163,12 @@ pub(super) fn survey(content: &Content, format: &TextFormat) -> Result<Survey, S
     if !reader.next(&mut row)? {
         return Err(Stop::Failed(FileError::NoColumns));
     }
-    let width = row.len();
+    let (width, header_line) = (row.len(), reader.line(&row));
     let mut names = column_names(row.iter());
     names.truncate(MAX_COLUMNS);
     let columns = names.iter().map(|_| ColumnSurvey::default()).collect();
-    let mut survey = Survey { names, width, rows: 0, columns, short: Lines::default(), long: Lines::default() };
+    let (short, long) = (Lines::default(), Lines::default());
+    let mut survey = Survey { header_line, names, width, rows: 0, columns, short, long };
     let mut scratch = String::new();
     loop {
         if !reader.next(&mut row)? {

@@ -14,6 +14,9 @@ use crate::catalog::{
     node::{Fields, Placed},
 };
 
+/// Keys without which an entry reveals nothing more.
+const HARMLESS: [&str; 5] = ["name", "type", "description", "descriptions", "functions"];
+
 /// An entry of `databases`.
 #[derive(Debug)]
 pub(in crate::catalog) struct DatabaseEntry {
@@ -41,6 +44,7 @@ pub(in crate::catalog) struct DatabaseEntry {
 pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, mut entry: Placed) -> Option<DatabaseEntry> {
     let lookup = reader.lookup;
     let what = format!("databases[{at}]");
+    reader.ignore_misspelt::<file_schema::DatabaseEntry>(&what, &mut entry, &HARMLESS);
     let bigquery = services::bigquery(reader.file, &what, &mut entry, lookup, reader.problems).ok()?;
     let values = ValuesEntry::take(reader, &what, &mut entry)?;
     let mut fields = reader.fields::<file_schema::DatabaseEntry>(what, entry)?;

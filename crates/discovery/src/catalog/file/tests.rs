@@ -63,6 +63,24 @@ fn reports_invalid_entries_with_their_line_and_keeps_others() {
 }
 
 #[test]
+fn ignores_misspelt_keys_unless_they_may_limit_what_is_shown() {
+    let text = "databases:\n- {path: a.sqlite, nmae: shop}\n- path: b.sqlite\n  descripton: The shop.\n";
+    check(
+        text,
+        &[
+            "warning: catalog.yaml:2: databases[0] has an unknown key `nmae`, which is ignored (did you mean `name`?)",
+            "warning: catalog.yaml:4: databases[1] has an unknown key `descripton`, which is ignored (did you mean `description`?)",
+        ],
+    );
+    assert_eq!(read(text).0.databases.len(), 2);
+    for key in ["tabels: [a]", "personl: [a.b]", "schema: [a]", "vlues: false", "redact: [a.b]", "read_only: true"] {
+        let (file, problems) = read(&format!("databases:\n- path: a.sqlite\n  {key}\n"));
+        assert!(file.databases.is_empty() && problems.len() == 1, "{key}: {problems:?}");
+        assert!(problems[0].starts_with("error: catalog.yaml:3: databases[0] has an unknown key"), "{problems:?}");
+    }
+}
+
+#[test]
 fn encodes_and_hides_passwords_in_urls() {
     let lookup = |name: &str| match name {
         "PASSWORD" => Some("p@ss/w#rd".to_owned()),

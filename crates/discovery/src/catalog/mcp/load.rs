@@ -23,7 +23,7 @@ use super::{
 use crate::catalog::section::Opening;
 
 /// Number of servers listed concurrently.
-const MAX_LISTED: usize = 16;
+pub(super) const MAX_LISTED: usize = 16;
 /// Seconds after which a failed server is contacted again without `refresh`.
 const RETRY_SECONDS: u64 = 600;
 /// Maximum number of suggestions for an unknown name.

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use prospector_mcp::Record;
+use futures::{StreamExt, stream};
+use prospector_mcp::{McpError, Record};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::FOLDER;
+use super::{FOLDER, load::MAX_LISTED};
 use crate::Catalog;
 
 /// One MCP server.
@@ -59,6 +60,14 @@ impl Catalog {
     /// Returns the MCP servers, by name.
     pub fn servers(&self) -> Vec<ServerState> {
         self.caller.servers.records().into_iter().map(|(name, record)| describe(name, record)).collect()
+    }
+
+    /// Lists the MCP servers again, and returns the number of usable tools of each. Changes are searchable when the catalog is opened again.
+    pub async fn check_servers(&self) -> Vec<(String, Result<usize, McpError>)> {
+        let servers =
+            self.caller.servers.records().into_iter().filter_map(|(name, _)| self.caller.servers.server(name));
+        let checks = servers.map(async |one| (one.server.name().to_owned(), one.server.refresh().await));
+        stream::iter(checks).buffered(MAX_LISTED).collect().await
     }
 }
 

@@ -2,15 +2,14 @@
 //! from them.
 
 use prospector_connect::query::{Aggregation, Order};
-use prospector_core::name::nearest;
 
 use super::part::{Part, plan_parts};
 use super::period::{Grain, read_days};
 use super::request::{AggregateQuery, Formula, OverTime};
 use super::scope::Scope;
 use super::segment::list_segments;
-use super::write::{PartWriter, class_of, write_where};
-use crate::build::{Arithmetic, Class, Writer, invalid};
+use super::write::{PartWriter, class_of};
+use crate::build::{Arithmetic, Class, Writer, invalid, write_where};
 use crate::query::CompiledQuery;
 use crate::{Dialect, Engine, Failure, FailureCode};
 
@@ -54,9 +53,8 @@ impl Engine {
             let at = only.and_then(|only| self.sources.iter().position(|source| source.name == only.name));
             sql = self.inline_named(&sql, at)?;
         }
-        let groups = writer.shown_groups().count();
         let columns = writer.shown_columns().map(str::to_owned).collect();
-        Ok(CompiledQuery { sql, database: only.map(|source| source.name.clone()), columns, groups })
+        Ok(CompiledQuery { sql, database: only.map(|source| source.name.clone()), columns })
     }
 }
 
@@ -314,12 +312,8 @@ impl AnswerWriter<'_> {
 }
 
 fn unknown_column(name: &str, columns: &[&str]) -> Failure {
-    let near = nearest(name, columns.iter().copied(), 3);
     let failure = Failure::new(FailureCode::UnknownColumn, format!("unknown column `{name}` in the answer"));
-    match near.is_empty() {
-        true => failure.advise(format!("the columns are {}", columns.join(", "))),
-        false => failure.advise(format!("did you mean {}?", near.join(", "))),
-    }
+    failure.suggest_nearest(name, columns.iter().copied(), "")
 }
 
 /// Returns the names in arithmetic over aggregates.

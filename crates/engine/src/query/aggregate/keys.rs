@@ -2,8 +2,7 @@
 
 use super::request::{Members, Segment, SegmentQuery};
 use super::scope::{Placed, Scope};
-use super::write::write_where;
-use crate::build::{Writer, invalid, join_tables, write_joins};
+use crate::build::{Writer, invalid, join_tables, write_joins, write_where};
 use crate::options::{NamedQuery, NamedSchema};
 use crate::query::CompiledQuery;
 use crate::{Dialect, Engine, Failure, FailureCode};
@@ -50,8 +49,7 @@ impl Engine {
             }
             Members::Conditions(conditions) => select_rows(self, &mut scope, root, &key, conditions)?,
         };
-        let groups = key.len();
-        Ok(CompiledQuery { sql, database, columns: key, groups })
+        Ok(CompiledQuery { sql, database, columns: key })
     }
 }
 

@@ -1,11 +1,9 @@
 //! Periods: their computation from a date in each dialect, and the days that a period text covers.
 
-use std::borrow::Cow;
-
 use chrono::{Datelike, Months, NaiveDate};
 use prospector_connect::filter::{FilterCondition, FilterOp};
 use prospector_connect::query::DatePart;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use prospector_core::{named_enum, word_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -16,44 +14,29 @@ use crate::{Dialect, Failure};
 /// Later years have more digits.
 const MAX_YEAR: i32 = 9_999;
 
-/// The length of a period. Weeks start on Mondays and are named by that day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Grain {
-    /// `2025-12-31`
-    Day,
-    /// `2025-12-29`
-    Week,
-    /// `2025-12`
-    Month,
-    /// `2025-Q4`
-    Quarter,
-    /// `FY2026-Q1`
-    FiscalQuarter,
-    /// `2025`
-    Year,
-    /// `FY2026`
-    FiscalYear,
+named_enum! {
+    /// The length of a period. Weeks start on Mondays and are named by that day.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Grain {
+        /// `2025-12-31`
+        Day = "day",
+        /// `2025-12-29`
+        Week = "week",
+        /// `2025-12`
+        Month = "month",
+        /// `2025-Q4`
+        Quarter = "quarter",
+        /// `FY2026-Q1`
+        FiscalQuarter = "fiscal_quarter",
+        /// `2025`
+        Year = "year",
+        /// `FY2026`
+        FiscalYear = "fiscal_year",
+    }
 }
 
 impl Grain {
-    /// All grains, the finest first.
-    pub const ALL: [Grain; 7] =
-        [Grain::Day, Grain::Week, Grain::Month, Grain::Quarter, Grain::FiscalQuarter, Grain::Year, Grain::FiscalYear];
-
-    /// Returns the name of the grain.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Grain::Day => "day",
-            Grain::Week => "week",
-            Grain::Month => "month",
-            Grain::Quarter => "quarter",
-            Grain::FiscalQuarter => "fiscal_quarter",
-            Grain::Year => "year",
-            Grain::FiscalYear => "fiscal_year",
-        }
-    }
-
     /// Returns whether the grain depends on the first month of fiscal years.
     pub fn is_fiscal(self) -> bool {
         matches!(self, Grain::FiscalQuarter | Grain::FiscalYear)
@@ -89,26 +72,7 @@ impl Grain {
     }
 }
 
-impl std::fmt::Display for Grain {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-// Overrides the derived schema: a plain list of words costs a model far fewer tokens than one with descriptions.
-impl JsonSchema for Grain {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Grain".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "enum": Grain::ALL.map(Grain::as_str)})
-    }
-}
+word_schema!(Grain);
 
 /// Renders the period of a date as the answer shows it; labels sort chronologically.
 pub(super) fn write_label(writer: &Writer, fiscal: FiscalYear, value: &str, class: Class, grain: Grain) -> String {

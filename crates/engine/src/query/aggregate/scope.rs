@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use prospector_connect::table::joins::Mention;
 use prospector_connect::table::{Column, ColumnType, ForeignKey, Table};
-use prospector_core::name::nearest;
 
 use super::clock::{Form, StoredTime};
 use super::expression::{Expression, ExpressionName};
@@ -137,9 +136,8 @@ impl Scope<'_> {
     /// - If a declared table cannot be read.
     pub(super) fn table(&self, name: &str) -> Result<usize, Failure> {
         self.names.get(&name.to_lowercase()).cloned().unwrap_or_else(|| {
-            let near = nearest(name, self.names.keys().map(String::as_str), 3);
             let failure = Failure::new(FailureCode::UnknownTable, format!("there is no entity `{name}`"));
-            Err(if near.is_empty() { failure } else { failure.advise(format!("did you mean {}?", near.join(", "))) })
+            Err(failure.suggest_nearest(name, self.names.keys().map(String::as_str), ""))
         })
     }
 
@@ -159,10 +157,9 @@ impl Scope<'_> {
     pub(super) fn column(&self, table: usize, name: &str) -> Result<&Column, Failure> {
         let table = &self.relations.tables[table];
         table.column(name).ok_or_else(|| {
-            let near = nearest(name, table.columns.iter().map(|column| column.name.as_str()), 3);
-            let failure =
-                Failure::new(FailureCode::UnknownColumn, format!("unknown column `{name}` in {}", table.name));
-            if near.is_empty() { failure } else { failure.advise(format!("did you mean {}?", near.join(", "))) }
+            let message = format!("unknown column `{name}` in {}", table.name);
+            let names = table.columns.iter().map(|column| column.name.as_str());
+            Failure::new(FailureCode::UnknownColumn, message).suggest_nearest(name, names, "")
         })
     }
 

@@ -9,7 +9,7 @@ use super::part::Part;
 use super::period::{Days, Grain, find_hull, write_label, write_number};
 use super::request::{AggregateQuery, OverTime, Span};
 use super::scope::{Placed, PlacedValue, Scope};
-use crate::build::{Class, Writer, invalid, write_joins};
+use crate::build::{Class, Writer, invalid, write_joins, write_where};
 use crate::{Dialect, Failure};
 
 /// The maximum length of rendered periods in characters: a statement may have 20,000, and few enough tokens.
@@ -350,10 +350,6 @@ pub(super) fn class_of(value: &Value) -> Class {
 
 fn name_all(values: &[String], names: &[String]) -> Vec<String> {
     values.iter().zip(names).map(|(value, name)| format!("{value} AS {name}")).collect()
-}
-
-pub(super) fn write_where(conditions: &[String]) -> String {
-    if conditions.is_empty() { String::new() } else { format!("\nWHERE {}", conditions.join(" AND ")) }
 }
 
 fn group_by(count: usize) -> String {

@@ -13,6 +13,7 @@ use sqlparser::tokenizer::Location;
 
 use super::{Aggregate, Bound, Comparison, Key, Literal, Operator, Part, TableUse, find_column, merge::merge};
 use crate::plan::Plan;
+use crate::syntax::{count_of, last_part, value_at, value_of};
 
 /// The maximum number of examined SELECTs.
 const MAX_PARTS: usize = 20;
@@ -78,26 +79,16 @@ impl<'a> Reader<'a> {
         if let Some(condition) = &select.selection {
             draft.require(condition, true);
         }
-        let mut finder = Finder::new(&draft.part.tables, &draft.conjuncts);
-        for item in &select.projection {
-            if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
-                let _ = expr.visit(&mut finder);
-            }
-        }
-        for expr in draft.seen.iter().chain(&select.selection).chain(&select.having).chain(&draft.part.groups) {
+        let Draft { part, conjuncts, seen } = draft;
+        let groups = part.groups.clone();
+        let mut finder = Finder { part, conjuncts, nested: Vec::new(), depth: 0 };
+        for expr in select.projection.iter().filter_map(value_of) {
             let _ = expr.visit(&mut finder);
         }
-        let Finder {
-            comparisons, aggregates, calls, exclusions, null_comparisons, null_lists, quotients, nested, ..
-        } = finder;
-        let mut part = draft.part;
-        part.comparisons = comparisons;
-        part.aggregates = aggregates;
-        part.calls = calls;
-        part.exclusions = exclusions;
-        part.null_comparisons = null_comparisons;
-        part.null_lists = null_lists;
-        part.quotients = quotients;
+        for expr in seen.iter().chain(&select.selection).chain(&select.having).chain(&groups) {
+            let _ = expr.visit(&mut finder);
+        }
+        let Finder { part, nested, .. } = finder;
         self.parts.push(part);
         for query in nested {
             self.query(&query);
@@ -111,8 +102,7 @@ impl<'a> Reader<'a> {
                     draft.part.is_plain = false;
                     return;
                 };
-                let last = name.0.iter().rev().find_map(|part| part.as_ident());
-                let called = alias.as_ref().map(|alias| &alias.name).or(last);
+                let called = alias.as_ref().map(|alias| &alias.name).or(last_part(name));
                 draft.part.tables.push(TableUse {
                     table,
                     written: factor.to_string(),
@@ -171,16 +161,7 @@ struct Draft<'a> {
 /// item.
 pub(in crate::warning) fn resolve_item(item: &Expr, select: &Select) -> Expr {
     let projected = |expr: &Expr| match expr {
-        Expr::Value(value) => match &value.value {
-            Value::Number(number, _) => {
-                let at: usize = number.to_string().parse().ok()?;
-                match select.projection.get(at.checked_sub(1)?)? {
-                    SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr.clone()),
-                    _ => None,
-                }
-            }
-            _ => None,
-        },
+        Expr::Value(_) => value_at(&select.projection, count_of(expr)?).cloned(),
         Expr::Identifier(name) => select.projection.iter().find_map(|item| match item {
             SelectItem::ExprWithAlias { expr, alias } if alias.value.eq_ignore_ascii_case(&name.value) => {
                 Some(expr.clone())
@@ -199,24 +180,13 @@ impl Draft<'_> {
             GroupByExpr::All(_) => Vec::new(),
         };
         let part = Part {
-            tables: Vec::new(),
             is_plain: true,
-            comparisons: Vec::new(),
-            keys: Vec::new(),
-            links: Vec::new(),
-            required: Vec::new(),
-            is_crossed: false,
-            aggregates: Vec::new(),
             groups,
             is_distinct: select.distinct.is_some(),
             sorts,
-            calls: Vec::new(),
-            exclusions: Vec::new(),
-            null_comparisons: Vec::new(),
-            null_lists: Vec::new(),
             from: select.from.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
             selection: select.selection.clone(),
-            quotients: Vec::new(),
+            ..Part::default()
         };
         Draft { part, conjuncts: Vec::new(), seen: Vec::new() }
     }
@@ -255,7 +225,7 @@ impl Draft<'_> {
 
     /// Adds the key of a USING column: between the joined table and one before it.
     fn use_name(&mut self, joined: usize, name: &ObjectName) {
-        let Some(name) = name.0.last().and_then(|part| part.as_ident()) else { return };
+        let Some(name) = last_part(name) else { return };
         let tables = &self.part.tables;
         let has = |table: &TableUse<'_>| table.table.column(&name.value).is_some();
         let Some(right) = tables.get(joined).filter(|table| has(table)) else { return };
@@ -305,51 +275,29 @@ fn tables_of(tables: &[TableUse<'_>], expr: &Expr) -> Option<Vec<usize>> {
 }
 
 /// Collects the relevant expressions of one SELECT, and the queries inside it.
-struct Finder<'a, 'b> {
-    tables: &'a [TableUse<'b>],
-    conjuncts: &'a [Expr],
-    comparisons: Vec<Comparison>,
-    aggregates: Vec<Aggregate>,
-    calls: Vec<(String, Expr)>,
-    exclusions: Vec<Query>,
-    null_comparisons: Vec<String>,
-    null_lists: Vec<String>,
-    quotients: Vec<(Expr, Expr)>,
+struct Finder<'a> {
+    part: Part<'a>,
+    conjuncts: Vec<Expr>,
     nested: Vec<Query>,
     depth: usize,
 }
 
-impl<'a, 'b> Finder<'a, 'b> {
-    fn new(tables: &'a [TableUse<'b>], conjuncts: &'a [Expr]) -> Self {
-        Finder {
-            tables,
-            conjuncts,
-            comparisons: Vec::new(),
-            aggregates: Vec::new(),
-            calls: Vec::new(),
-            exclusions: Vec::new(),
-            null_comparisons: Vec::new(),
-            null_lists: Vec::new(),
-            quotients: Vec::new(),
-            nested: Vec::new(),
-            depth: 0,
-        }
-    }
-
+impl Finder<'_> {
     fn compare(&mut self, whole: &Expr, subject: &Expr, (operator, bound): (Operator, Bound), literals: &[&Expr]) {
         let literals: Option<Vec<Literal>> = literals.iter().map(|expr| literal(expr)).collect();
         let Some(literals) = literals.filter(|all| !all.is_empty()) else { return };
-        let Some([table]) = tables_of(self.tables, subject).and_then(|all| <[usize; 1]>::try_from(all).ok()) else {
+        let Some([table]) = tables_of(&self.part.tables, subject).and_then(|all| <[usize; 1]>::try_from(all).ok())
+        else {
             return;
         };
         let is_required = self.conjuncts.contains(whole);
         let (subject, whole) = (subject.clone(), whole.to_string());
-        self.comparisons.push(Comparison { table, subject, operator, bound, literals, whole, is_required });
+        self.part.comparisons.push(Comparison { table, subject, operator, bound, literals, whole, is_required });
     }
 
     fn binary(&mut self, whole: &Expr, left: &Expr, op: &BinaryOperator, right: &Expr) {
         if is_null(left) || is_null(right) {
-            self.null_comparisons.push(whole.to_string());
+            self.part.null_comparisons.push(whole.to_string());
             return;
         }
         let turn = literal(left).is_some();
@@ -387,20 +335,20 @@ impl<'a, 'b> Finder<'a, 'b> {
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) if literal(expr).is_none() => Some(expr),
                 _ => None,
             });
-            self.calls.extend(named.map(|expr| (name, expr.clone())));
+            self.part.calls.extend(named.map(|expr| (name, expr.clone())));
             return;
         }
         let is_distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
         if function.over.is_some() || list.args.len() != 1 || is_distinct {
             return;
         }
-        let tables = first.and_then(|expr| tables_of(self.tables, expr)).unwrap_or_default();
+        let tables = first.and_then(|expr| tables_of(&self.part.tables, expr)).unwrap_or_default();
         let (argument, written) = (first.cloned(), function.to_string());
-        self.aggregates.push(Aggregate { name, argument, tables, written });
+        self.part.aggregates.push(Aggregate { name, argument, tables, written });
     }
 }
 
-impl Visitor for Finder<'_, '_> {
+impl Visitor for Finder<'_> {
     type Break = ();
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
@@ -422,14 +370,14 @@ impl Visitor for Finder<'_, '_> {
         }
         match expr {
             Expr::BinaryOp { left, op: BinaryOperator::Divide, right } => {
-                self.quotients.push((left.as_ref().clone(), right.as_ref().clone()));
+                self.part.quotients.push((left.as_ref().clone(), right.as_ref().clone()));
             }
             Expr::BinaryOp { left, op, right } => self.binary(expr, left, op, right),
             Expr::InList { expr: subject, list, negated } => {
                 let operator = if *negated { Operator::Unequal } else { Operator::Equal };
                 let (nulls, list): (Vec<&Expr>, Vec<&Expr>) = list.iter().partition(|item| is_null(item));
                 if *negated && !nulls.is_empty() {
-                    self.null_lists.push(expr.to_string());
+                    self.part.null_lists.push(expr.to_string());
                 }
                 self.compare(expr, subject, (operator, Bound::Neither), &list);
             }
@@ -441,9 +389,11 @@ impl Visitor for Finder<'_, '_> {
                 let operator = if *negated { Operator::Unlike } else { Operator::Like };
                 self.compare(expr, subject, (operator, Bound::Neither), &[pattern]);
             }
-            Expr::InSubquery { negated: true, subquery, .. } => self.exclusions.push(subquery.as_ref().clone()),
+            Expr::InSubquery { negated: true, subquery, .. } => self.part.exclusions.push(subquery.as_ref().clone()),
             Expr::Cast { expr: inner, data_type, .. } => {
-                self.calls.push((format!("cast {}", data_type.to_string().to_lowercase()), inner.as_ref().clone()));
+                self.part
+                    .calls
+                    .push((format!("cast {}", data_type.to_string().to_lowercase()), inner.as_ref().clone()));
             }
             Expr::Function(function) => self.function(function),
             _ => {}

@@ -1,19 +1,19 @@
 //! Helpers over the syntax tree: chains of operators, literals, names, and function calls.
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, SelectItem, UnaryOperator,
-    Value, ValueWithSpan,
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, SelectItem,
+    UnaryOperator, Value, ValueWithSpan,
 };
 
 /// A function call with plain arguments and nothing else.
-pub(super) struct Call<'a> {
+pub(crate) struct Call<'a> {
     /// In lower case, without a schema.
-    pub(super) name: String,
-    pub(super) arguments: Vec<&'a Expr>,
+    pub(crate) name: String,
+    pub(crate) arguments: Vec<&'a Expr>,
 }
 
 /// Returns the call of an expression without DISTINCT, clauses, filters and windows.
-pub(super) fn plain_call(expr: &Expr) -> Option<Call<'_>> {
+pub(crate) fn plain_call(expr: &Expr) -> Option<Call<'_>> {
     let Expr::Function(function) = expr else { return None };
     let is_plain = function.filter.is_none() && function.over.is_none() && function.within_group.is_empty();
     let arguments = match &function.args {
@@ -27,13 +27,12 @@ pub(super) fn plain_call(expr: &Expr) -> Option<Call<'_>> {
 }
 
 /// Returns the name of a function in lower case, without its schema.
-pub(super) fn name_of(function: &Function) -> String {
-    let last = function.name.0.last().and_then(|part| part.as_ident());
-    last.map(|name| name.value.to_lowercase()).unwrap_or_default()
+pub(crate) fn name_of(function: &Function) -> String {
+    last_part(&function.name).map(|name| name.value.to_lowercase()).unwrap_or_default()
 }
 
 /// Returns the arguments, if all of them are plain values.
-pub(super) fn values(arguments: &[FunctionArg]) -> Option<Vec<&Expr>> {
+pub(crate) fn values(arguments: &[FunctionArg]) -> Option<Vec<&Expr>> {
     let value = |argument: &'_ FunctionArg| match argument {
         FunctionArg::Unnamed(FunctionArgExpr::Expr(_)) => true,
         FunctionArg::Unnamed(_) | FunctionArg::Named { .. } | FunctionArg::ExprNamed { .. } => false,
@@ -49,12 +48,12 @@ pub(super) fn values(arguments: &[FunctionArg]) -> Option<Vec<&Expr>> {
 }
 
 /// Splits a condition at its ANDs.
-pub(super) fn conjuncts(condition: &Expr) -> Vec<&Expr> {
+pub(crate) fn conjuncts(condition: &Expr) -> Vec<&Expr> {
     operands(condition, &BinaryOperator::And)
 }
 
 /// Splits a chain of operators; parentheses around chains of the same operator are dropped.
-pub(super) fn operands<'a>(condition: &'a Expr, operator: &BinaryOperator) -> Vec<&'a Expr> {
+pub(crate) fn operands<'a>(condition: &'a Expr, operator: &BinaryOperator) -> Vec<&'a Expr> {
     let (mut parts, mut rest) = (Vec::new(), vec![condition]);
     while let Some(next) = rest.pop() {
         match without_parentheses(next) {
@@ -65,7 +64,7 @@ pub(super) fn operands<'a>(condition: &'a Expr, operator: &BinaryOperator) -> Ve
     parts
 }
 
-pub(super) fn without_parentheses(expr: &Expr) -> &Expr {
+pub(crate) fn without_parentheses(expr: &Expr) -> &Expr {
     let mut inner = expr;
     while let Expr::Nested(next) = inner {
         inner = next;
@@ -74,7 +73,7 @@ pub(super) fn without_parentheses(expr: &Expr) -> &Expr {
 }
 
 /// Returns whether an expression is a literal.
-pub(super) fn is_literal(expr: &Expr) -> bool {
+pub(crate) fn is_literal(expr: &Expr) -> bool {
     match expr {
         Expr::Value(_) | Expr::TypedString(_) => true,
         Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => is_literal(inner),
@@ -84,7 +83,7 @@ pub(super) fn is_literal(expr: &Expr) -> bool {
 }
 
 /// Returns the text of a string literal.
-pub(super) fn text_of(expr: &Expr) -> Option<String> {
+pub(crate) fn text_of(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Value(value) => value.value.clone().into_string(),
         Expr::TypedString(typed) => typed.value.value.clone().into_string(),
@@ -93,25 +92,53 @@ pub(super) fn text_of(expr: &Expr) -> Option<String> {
 }
 
 /// Returns the text of a number literal.
-pub(super) fn number_of(expr: &Expr) -> Option<String> {
+pub(crate) fn number_of(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => Some(number.to_string()),
         _ => None,
     }
 }
 
-/// Returns the last part of a name.
-pub(super) fn last_name(expr: &Expr) -> &str {
-    let last: Option<&Ident> = match expr {
+/// Returns the number of an item of GROUP BY or ORDER BY, or of a LIMIT.
+pub(crate) fn count_of(expr: &Expr) -> Option<usize> {
+    number_of(expr)?.parse().ok()
+}
+
+/// Returns the last part of the name of a table or function.
+pub(crate) fn last_part(name: &ObjectName) -> Option<&Ident> {
+    name.0.iter().rev().find_map(|part| part.as_ident())
+}
+
+/// Returns the column of an expression that is only a name, without its qualifier.
+pub(crate) fn column_name(expr: &Expr) -> Option<&Ident> {
+    match expr {
         Expr::Identifier(name) => Some(name),
         Expr::CompoundIdentifier(parts) => parts.last(),
         _ => None,
-    };
-    last.map(|name| name.value.as_str()).unwrap_or_default()
+    }
+}
+
+/// Returns the last part of a name.
+pub(crate) fn last_name(expr: &Expr) -> &str {
+    column_name(expr).map(|name| name.value.as_str()).unwrap_or_default()
+}
+
+/// Returns the name of an item of a projection: its alias, or that of the column.
+pub(crate) fn output_name(item: &SelectItem) -> Option<&Ident> {
+    match item {
+        SelectItem::ExprWithAlias { alias, .. } => Some(alias),
+        SelectItem::UnnamedExpr(expr) => column_name(expr),
+        _ => None,
+    }
+}
+
+/// Returns the item of a projection at this position, counted from 1.
+pub(crate) fn value_at(projection: &[SelectItem], position: usize) -> Option<&Expr> {
+    value_of(projection.get(position.checked_sub(1)?)?)
 }
 
 /// Returns the expression of an item of a projection.
-pub(super) fn value_of(item: &SelectItem) -> Option<&Expr> {
+pub(crate) fn value_of(item: &SelectItem) -> Option<&Expr> {
     match item {
         SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
         _ => None,
