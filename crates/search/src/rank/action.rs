@@ -11,25 +11,125 @@ enum Action {
     Remove,
 }
 
-/// The verbs of each action. A verb for several actions, such as `set`, is listed under each.
-const VERBS: [(Action, &str); 4] = [
+/// Verbs and their actions. A verb for several actions, such as `set`, is listed under each.
+const VERBS: &[(Action, &[&str])] = &[
     (
         Action::Read,
-        "get list show find search fetch retrieve view display see tell what which who whose when where how \
-         look lookup check read query browse count give describe recommend suggest discover explore compare \
-         know download calculate compute convert translate analyze validate verify",
+        &[
+            "get",
+            "list",
+            "show",
+            "find",
+            "search",
+            "fetch",
+            "retrieve",
+            "view",
+            "display",
+            "see",
+            "tell",
+            "what",
+            "which",
+            "who",
+            "whose",
+            "when",
+            "where",
+            "how",
+            "look",
+            "lookup",
+            "check",
+            "read",
+            "query",
+            "browse",
+            "count",
+            "give",
+            "describe",
+            "recommend",
+            "suggest",
+            "discover",
+            "explore",
+            "compare",
+            "know",
+            "download",
+            "calculate",
+            "compute",
+            "convert",
+            "translate",
+            "analyze",
+            "validate",
+            "verify",
+        ],
     ),
     (
         Action::Create,
-        "create add new make post write insert register book send upload save submit order buy subscribe \
-         follow invite publish open start place schedule rate put",
+        &[
+            "create",
+            "add",
+            "new",
+            "make",
+            "post",
+            "write",
+            "insert",
+            "register",
+            "book",
+            "send",
+            "upload",
+            "save",
+            "submit",
+            "order",
+            "buy",
+            "subscribe",
+            "follow",
+            "invite",
+            "publish",
+            "open",
+            "start",
+            "place",
+            "schedule",
+            "rate",
+            "put",
+        ],
     ),
     (
         Action::Change,
-        "update edit change modify set rename mark replace move assign enable disable patch put rate \
-         configure adjust increase decrease",
+        &[
+            "update",
+            "edit",
+            "change",
+            "modify",
+            "set",
+            "rename",
+            "mark",
+            "replace",
+            "move",
+            "assign",
+            "enable",
+            "disable",
+            "patch",
+            "put",
+            "rate",
+            "configure",
+            "adjust",
+            "increase",
+            "decrease",
+        ],
     ),
-    (Action::Remove, "delete remove cancel clear unsubscribe unfollow drop revoke destroy stop unset erase"),
+    (
+        Action::Remove,
+        &[
+            "delete",
+            "remove",
+            "cancel",
+            "clear",
+            "unsubscribe",
+            "unfollow",
+            "drop",
+            "revoke",
+            "destroy",
+            "stop",
+            "unset",
+            "erase",
+        ],
+    ),
 ];
 
 /// A set of actions.
@@ -38,7 +138,7 @@ pub(super) struct Actions(u8);
 
 impl Actions {
     fn of_word(word: &str) -> Actions {
-        let named = VERBS.iter().filter(|(_, verbs)| verbs.split(' ').any(|verb| verb == word));
+        let named = VERBS.iter().filter(|(_, verbs)| verbs.contains(&word));
         named.fold(Actions::default(), |all, (action, _)| all.with(*action))
     }
 
