@@ -119,6 +119,7 @@ pub(crate) struct EstatesArgs {
 
 /// `planner bench tokens`
 #[derive(Debug, Args)]
+#[command(mut_arg("queries", |queries| queries.required_unless_present("tools")))]
 pub(crate) struct TokensArgs {
     #[command(flatten)]
     pub(crate) over: EstatesArgs,
@@ -126,11 +127,29 @@ pub(crate) struct TokensArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) prices: Option<String>,
     /// Also count tokens with the provider of this model; Anthropic's count is free
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", conflicts_with = "tools")]
     pub(crate) count: Option<String>,
     /// Write a chart to this file, as SVG
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "tools")]
     pub(crate) chart: Option<PathBuf>,
+    /// Instead of planning, compare all definitions of tools, compressed lists and search, with their recall: a folder
+    /// with catalog.jsonl (tools or operations) and queries.jsonl; repeat it to add distractors
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        conflicts_with_all = ["queries", "estates", "records", "profiles", "model", "prompt", "replay", "record", "prices"]
+    )]
+    pub(crate) tools: Vec<PathBuf>,
+    /// The numbers of tools
+    #[arg(
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        default_values_t = [50, 500, 5_000],
+        requires = "tools",
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub(crate) sizes: Vec<u32>,
 }
 
 /// `planner bench plans`

@@ -8,7 +8,8 @@ use prospector_bench::{
     BenchError, Corpus, calibration, chart,
     estate::{EstateSource, Notice, OptionsFn, Setup},
     plans::{self, wordings},
-    questions, retrieval, sql, tokens,
+    questions, retrieval, sql,
+    tokens::{self, tool_lists},
 };
 use prospector_discovery::Profile;
 use prospector_offline::Offline;
@@ -71,6 +72,9 @@ async fn bench_features(args: &FeaturesArgs, settings: &Settings) -> anyhow::Res
 }
 
 async fn bench_tokens(args: &TokensArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    if !args.tools.is_empty() {
+        return bench_tool_lists(args, settings).await;
+    }
     let options = || Ok(options_without_state(settings)?);
     let setup = setup(&args.over, settings, &options)?;
     let prices = match &args.prices {
@@ -84,6 +88,23 @@ async fn bench_tokens(args: &TokensArgs, settings: &Settings) -> anyhow::Result<
     let table = report.table();
     write(args.over.markdown.as_deref(), &table)?;
     write(args.chart.as_deref(), &chart::svg(&report))?;
+    print(&report, &table, args.over.json)
+}
+
+async fn bench_tool_lists(args: &TokensArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let options = || Ok(options_without_state(settings)?);
+    let sizes: Result<Vec<usize>, _> = args.sizes.iter().map(|size| usize::try_from(*size)).collect();
+    let (folders, limit) = (args.tools.clone(), args.over.limit);
+    let setup = tool_lists::Setup {
+        folders,
+        sizes: sizes?,
+        limit,
+        options: &options,
+        notify: &|problems| output::problems(problems, false),
+    };
+    let report = tool_lists::measure(&setup).await.map_err(explain)?;
+    let table = report.table();
+    write(args.over.markdown.as_deref(), &table)?;
     print(&report, &table, args.over.json)
 }
 

@@ -1,7 +1,7 @@
 //! Evaluation: how well search finds what questions need ([`retrieval`], [`calibration`]), the quality of plans
-//! ([`plans`]), their token cost ([`tokens`], [`chart`]), the correctness of queries ([`sql`]), and regression tests of
-//! a user's own questions ([`questions::cases`]). Each module reads its questions from a file, queries a catalog, and
-//! returns a report: JSON by `Serialize`, a table by `table()`.
+//! ([`plans`]), their token cost ([`tokens`], [`chart`]), that of many tool definitions ([`tokens::tool_lists`]), the
+//! correctness of queries ([`sql`]), and regression tests of a user's own questions ([`questions::cases`]). Each module
+//! reads its questions from a file, queries a catalog, and returns a report: JSON by `Serialize`, a table by `table()`.
 //!
 //! ```
 //! use prospector_bench::{Corpus, questions::Question, retrieval};
