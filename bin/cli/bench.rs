@@ -146,7 +146,7 @@ pub(crate) struct TokensArgs {
         value_name = "N",
         value_delimiter = ',',
         default_values_t = [50, 500, 5_000],
-        requires = "tools",
+        conflicts_with_all = ["queries", "estates", "replay"],
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub(crate) sizes: Vec<u32>,
