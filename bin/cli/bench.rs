@@ -80,7 +80,7 @@ pub(crate) struct AnswersBenchArgs {
 #[derive(Debug, Args)]
 pub(crate) struct TokensArgs {
     /// The questions over the catalog, one per line: {"id", "query", "gold": [...], "kind"?, "dataset"?}
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["estates", "replay"])]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["estates", "replay", "tools"])]
     pub(crate) queries: Option<PathBuf>,
     /// A folder with catalog.yaml and queries.jsonl, instead of the catalog; may be repeated
     #[arg(long = "estate", value_name = "FOLDER", conflicts_with = "queries")]
@@ -112,6 +112,24 @@ pub(crate) struct TokensArgs {
     /// The model whose cache prices are used [default: the model, or claude-sonnet-4-5 if it has no prices]
     #[arg(long, value_name = "NAME")]
     pub(crate) prices: Option<String>,
+    /// Instead of planning, compare all definitions of tools, compressed lists and search, with their recall: a folder
+    /// with catalog.jsonl (tools or operations) and queries.jsonl; repeat it to add distractors
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        conflicts_with_all = ["queries", "estates", "profiles", "model", "prompt", "replay", "record", "prices"]
+    )]
+    pub(crate) tools: Vec<PathBuf>,
+    /// The numbers of tools
+    #[arg(
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        default_values_t = [50, 500, 5_000],
+        conflicts_with_all = ["queries", "estates", "replay"],
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub(crate) sizes: Vec<u32>,
 }
 
 /// The searched records, and the format of the report.

@@ -7,7 +7,9 @@ use anyhow::Context as _;
 use prospector_bench::{
     BenchError, Corpus, calibration,
     estate::{EstateSource, OptionsFn, Setup},
-    questions, retrieval, sql, tokens, wordings,
+    questions, retrieval, sql,
+    tokens::{self, tool_lists},
+    wordings,
 };
 use prospector_core::Problem;
 use prospector_discovery::Profile;
@@ -70,6 +72,9 @@ async fn bench_features(args: &FeaturesArgs, settings: &Settings) -> anyhow::Res
 }
 
 async fn bench_tokens(args: &TokensArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    if !args.tools.is_empty() {
+        return bench_tool_lists(args, settings).await;
+    }
     let options = || Ok(options_without_state(settings)?);
     let setup = setup(args, settings, &options)?;
     let prices = match &args.prices {
@@ -79,6 +84,23 @@ async fn bench_tokens(args: &TokensArgs, settings: &Settings) -> anyhow::Result<
     };
     let prices = tokens::Prices { info: capabilities(settings, &prices)?, model: prices };
     let report = tokens::measure(&setup, &prices).await.map_err(explain)?;
+    let table = report.table();
+    write(args.markdown.as_deref(), &table)?;
+    print(&report, &table, args.json)
+}
+
+async fn bench_tool_lists(args: &TokensArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let options = || Ok(options_without_state(settings)?);
+    let sizes: Result<Vec<usize>, _> = args.sizes.iter().map(|size| usize::try_from(*size)).collect();
+    let (folders, limit) = (args.tools.clone(), args.limit);
+    let setup = tool_lists::Setup {
+        folders,
+        sizes: sizes?,
+        limit,
+        options: &options,
+        notify: &|problems| output::problems(problems, false),
+    };
+    let report = tool_lists::measure(&setup).await.map_err(explain)?;
     let table = report.table();
     write(args.markdown.as_deref(), &table)?;
     print(&report, &table, args.json)

@@ -32,7 +32,7 @@ const MAX_CHANGELOG_LINES: usize = 200;
 /// Tags of blocks that are not run, as in "sh,server": the tag, the number of blocks, and the reason.
 const NOT_RUN: [(&str, usize, &str); 5] = [
     ("build", 10, "compiles or installs"),
-    ("data", 3, "needs sets of questions that are not in the repository"),
+    ("data", 4, "needs sets of questions that are not in the repository"),
     ("key", 2, "needs the key of a provider, or a server of models"),
     ("server", 5, "needs other servers, or installs other programs"),
     ("serves", 4, "runs until it is stopped"),

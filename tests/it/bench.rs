@@ -76,6 +76,65 @@ fn plans_are_measured_per_profile() {
     }
 }
 
+/// Writes tools of an MCP server, one per object, as lines of a catalog.
+fn tools(server: &str, objects: &[&str]) -> String {
+    let line = |object: &&str| {
+        let schema =
+            json!({"type": "object", "properties": {"number": {"type": "string", "description": "Its number"}}});
+        let description = format!("Changes an entry of the register. The entry is a {object}.");
+        json!({"id": format!("{server}.edit_{object}"), "server": server, "tool": format!("edit_{object}"),
+               "description": description, "inputSchema": schema})
+        .to_string()
+    };
+    objects.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn tool_lists_are_compared_at_every_size() {
+    let animals = ["horse", "sparrow", "salmon", "lizard"];
+    let others: Vec<String> = (1..=40).map(|number| format!("part{number}")).collect();
+    let others: Vec<&str> = others.iter().map(String::as_str).collect();
+    // Only the description of this tool contains its object.
+    let own = tools("zoo", &animals).replace("edit_lizard", "edit_entry");
+    let queries = r#"{"id": "a", "query": "Change the horse 12", "gold": ["zoo.edit_horse"]}
+{"id": "b", "query": "Change the lizard 7", "gold": ["zoo.edit_entry"]}
+{"id": "c", "query": "Change the tiger", "gold": ["zoo.edit_tiger"]}"#;
+    let estate = Estate::new("databases: []\n").with("zoo/catalog.jsonl", own).with("zoo/queries.jsonl", queries);
+    estate.write("parts/catalog.jsonl", tools("parts", &others));
+    let [zoo, parts] = ["zoo", "parts"].map(|name| estate.path(name).display().to_string());
+    let bench =
+        |sizes: &str| estate.run(["bench", "tokens", "--tools", &zoo, "--tools", &parts, "--sizes", sizes, "--json"]);
+    let report = bench("4,10,40").json(0);
+    assert_eq!((&report["questions"], &report["questions_skipped"]), (&json!(2), &json!(1)));
+    let methods = report["methods"].as_array().unwrap();
+    assert_eq!(methods.len(), 3 * 6);
+    for (rows, size) in methods.chunks(6).zip([4, 10, 40]) {
+        let names: Vec<&str> = rows.iter().map(|row| row["method"].as_str().unwrap()).collect();
+        assert_eq!(names, ["all", "low", "medium", "high", "max", "search"]);
+        assert!(rows.iter().all(|row| row["tools"] == size), "{rows:?}");
+        let prompts: Vec<f64> = rows.iter().map(|row| number(row, "/prompt")).collect();
+        assert!(prompts[0] > prompts[1] && prompts[1] > prompts[2] && prompts[2] > prompts[3], "{rows:?}");
+        let of = |row: usize, value: &str| number(&rows[row], value);
+        assert_eq!((of(0, "/recall"), of(0, "/question/mean")), (1.0, 0.0));
+        assert_eq!((&rows[0]["is_measured"], &rows[5]["is_measured"]), (&json!(false), &json!(true)));
+        assert!(of(4, "/question/mean") > of(3, "/question/mean"), "max lists the tools for a question: {rows:?}");
+    }
+    let of = |row: usize, value: &str| number(&methods[row], value);
+    // The prompts of `max` and `search` do not grow with the list, except for the names in the map.
+    assert_eq!(of(4, "/prompt"), of(16, "/prompt"));
+    assert!(of(17, "/prompt") < of(5, "/prompt") + 20.0, "{report}");
+    // Names and parameters do not show the object of the tool whose name lacks it.
+    assert_eq!((of(13, "/recall"), of(17, "/recall")), (1.0, 1.0), "{report}");
+    assert_eq!((of(15, "/recall"), of(16, "/recall")), (0.5, 0.5), "{report}");
+    assert_eq!(bench("4,10,40").out, bench("4,10,40").out);
+
+    let few = bench("100");
+    assert_eq!(few.code, Some(2), "{few:?}");
+    assert!(few.err.contains("100 tools were requested, but the folders contain 44"), "{few:?}");
+    let small = bench("1");
+    assert_eq!(number(&small.json(0), "/questions"), 1.0);
+}
+
 #[test]
 fn invalid_usage_is_reported() {
     let estate = Estate::sample();
@@ -88,6 +147,9 @@ fn invalid_usage_is_reported() {
     check(&["--replay", "nowhere.jsonl"], "cannot read the runs nowhere.jsonl");
     check(&["--estate", "nowhere"], "cannot read the queries nowhere/queries.jsonl");
     check(&["--queries", "q", "--replay", "r"], "cannot be used with");
+    check(&["--tools", "nowhere"], "cannot read the queries nowhere/queries.jsonl");
+    check(&["--tools", "t", "--queries", "q"], "cannot be used with");
+    check(&["--queries", "q", "--sizes", "5"], "cannot be used with");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use prospector_core::tokens;
 use prospector_llm::{Message, models::ModelInfo};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::conversation::Conversation;
 
@@ -95,7 +95,13 @@ pub(crate) fn count_run(run: &Conversation, price: CachePrice) -> RunTokens {
         spent.billed += fresh + again;
         spent.cached += price.one_round(again, fresh);
         let said = tokens::count(&round.response.text);
-        spent.output += said + round.response.calls.iter().map(|call| tokens::count(&call_text(call))).sum::<usize>();
+        spent.output += said
+            + round
+                .response
+                .calls
+                .iter()
+                .map(|call| tokens::count(&call_text(&call.name, &call.arguments)))
+                .sum::<usize>();
     }
     spent
 }
@@ -112,7 +118,10 @@ fn texts(message: &Message) -> Vec<(String, Part)> {
         Message::User { text } => vec![(text.clone(), Part::Asked)],
         Message::Assistant { text, calls } => {
             let said = Some(text.clone()).filter(|text| !text.is_empty());
-            said.into_iter().chain(calls.iter().map(call_text)).map(|text| (text, Part::Calls)).collect()
+            said.into_iter()
+                .chain(calls.iter().map(|call| call_text(&call.name, &call.arguments)))
+                .map(|text| (text, Part::Calls))
+                .collect()
         }
         Message::ToolResults { results } => {
             results.iter().map(|result| (result.content.clone(), Part::Results)).collect()
@@ -120,8 +129,9 @@ fn texts(message: &Message) -> Vec<(String, Part)> {
     }
 }
 
-fn call_text(call: &prospector_llm::message::ToolCall) -> String {
-    json!({"name": call.name, "arguments": call.arguments}).to_string()
+/// Returns the text of a tool call.
+pub(crate) fn call_text(name: &str, arguments: &Value) -> String {
+    json!({"name": name, "arguments": arguments}).to_string()
 }
 
 #[cfg(test)]

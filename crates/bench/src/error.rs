@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use prospector_core::tool::ToolError;
 use prospector_discovery::CatalogError;
 use prospector_llm::LlmError;
 use prospector_search::SearchError;
@@ -90,6 +91,39 @@ pub enum BenchError {
         /// The error of the model provider.
         failure: LlmError,
     },
+    /// A discovery tool failed.
+    #[error("`{tool}` failed for the question `{question}`")]
+    Tool {
+        /// The tool.
+        tool: &'static str,
+        /// The question.
+        question: String,
+        /// The error of the tool.
+        source: ToolError,
+    },
+    /// The folders contain fewer tools than were requested.
+    #[error(
+        "{requested} tools were requested, but the folders contain {found}: add a folder with --tools, or pass smaller \
+         --sizes"
+    )]
+    TooFewTools {
+        /// The requested number.
+        requested: usize,
+        /// The number of different tools.
+        found: usize,
+    },
+    /// Every question needs an unknown tool, or more tools than the smallest list has.
+    #[error(
+        "every question of {} needs more than {size} tools, or a tool that the catalog.jsonl next to it lacks: pass larger \
+         --sizes, or add the tools",
+        path.display()
+    )]
+    NoFittingQuestion {
+        /// The file of questions.
+        path: PathBuf,
+        /// The smallest requested number of tools.
+        size: usize,
+    },
     /// A result could not be written as JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
@@ -129,4 +163,9 @@ pub enum LineError {
     /// An object that is not a run.
     #[error("not a run: it has no `format`")]
     NoFormat,
+    /// A record that is neither a tool nor an operation.
+    #[error(
+        "neither a tool with `id`, `server`, `tool` and `inputSchema` nor an operation with `api`, `method` and `path`"
+    )]
+    NotATool,
 }

@@ -1,5 +1,5 @@
 //! Evaluation: how well search finds what questions need ([`retrieval`], [`calibration`]), the quality and the token cost
-//! of plans ([`tokens`]), verification of plans with a known verdict ([`wordings`]), the correctness of queries ([`sql`]),
+//! of plans ([`tokens`]) and of many tool definitions ([`tokens::tool_lists`]), verification of plans with a known verdict ([`wordings`]), the correctness of queries ([`sql`]),
 //! and regression tests of a user's own questions ([`questions::cases`]). Each module reads its questions from a file,
 //! queries a catalog, and returns a report: JSON by `Serialize`, a table by `table()`.
 //!

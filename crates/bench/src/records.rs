@@ -4,9 +4,12 @@
 //! ```text
 //! {"id", "db", "table", "columns": [{"name", "name_nl"?, "description"?, "value_description"?}], "name_nl"?, "description"?}
 //! {"id", "api", "method", "path", "operationId"?, "summary"?, "description"?, "tags"?, "parameters"?: [{"name", "description"?}]}
+//! {"id", "server", "tool", "description"?, "inputSchema"}                  a tool of an MCP server
 //! {"id", "name"?, "description"?, "body"?}                                  a skill
 //! {"kind", "id", "name", ...}                                              a record as it is indexed
 //! ```
+
+mod tools;
 
 use std::path::Path;
 
@@ -20,6 +23,8 @@ use crate::{
     error::{BenchError, LineError},
     jsonl,
 };
+pub(crate) use tools::Definition;
+use tools::ToolLine;
 
 #[derive(Deserialize)]
 struct TableLine {
@@ -74,6 +79,33 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Record>, BenchError> {
     jsonl::read(path, "records", parse)
 }
 
+/// A line that describes a tool or operation.
+#[derive(Debug, Clone)]
+pub(crate) struct ToolRecord {
+    /// Its index record.
+    pub(crate) record: Record,
+    /// Its definition for a model.
+    pub(crate) definition: Definition,
+}
+
+/// Reads the tools and operations of a file.
+pub(crate) fn read_tools(path: &Path) -> Result<Vec<ToolRecord>, BenchError> {
+    jsonl::read(path, "records", parse_tool)
+}
+
+fn parse_tool(line: &str) -> Result<ToolRecord, LineError> {
+    let value: Value = serde_json::from_str(line).map_err(LineError::Json)?;
+    if value.get("inputSchema").is_some() {
+        let line: ToolLine = from_value(value, "tool")?;
+        Ok(ToolRecord { definition: line.definition(), record: line.record() })
+    } else if value.get("method").is_some() {
+        let line: OperationLine = from_value(value, "operation")?;
+        Ok(ToolRecord { definition: line.definition(), record: operation(line) })
+    } else {
+        Err(LineError::NotATool)
+    }
+}
+
 fn parse(line: &str) -> Result<Record, LineError> {
     let value: Value = serde_json::from_str(line).map_err(LineError::Json)?;
     let has = |key: &str| value.get(key).is_some();
@@ -81,6 +113,8 @@ fn parse(line: &str) -> Result<Record, LineError> {
         from_value::<TableLine>(value, "table").map(table)
     } else if has("method") {
         from_value::<OperationLine>(value, "operation").map(operation)
+    } else if has("inputSchema") {
+        from_value::<ToolLine>(value, "tool").map(ToolLine::record)
     } else if has("kind") {
         from_value::<Record>(value, "record")
     } else {
@@ -113,24 +147,39 @@ fn describe(name: &str, natural: Option<&str>, description: Option<&str>) -> Str
     join_nonempty([natural, description.unwrap_or_default()], ": ")
 }
 
+impl OperationLine {
+    fn route(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    /// Returns the operation id, otherwise the route.
+    fn name(&self) -> String {
+        self.operation_id.clone().filter(|id| !id.is_empty()).unwrap_or_else(|| self.route())
+    }
+
+    /// Returns the summary, unless the description starts with it, and the description.
+    fn describe(&self) -> String {
+        let summary = self.summary.as_deref().unwrap_or_default();
+        let description = self.description.as_deref().unwrap_or_default();
+        let stem = summary.trim().trim_end_matches('.');
+        match description.to_lowercase().starts_with(&stem.to_lowercase()) {
+            true => description.to_owned(),
+            false => join_nonempty([stem, description.trim()], ". "),
+        }
+    }
+}
+
 fn operation(line: OperationLine) -> Record {
-    let route = format!("{} {}", line.method, line.path);
-    let name = line.operation_id.filter(|id| !id.is_empty()).unwrap_or_else(|| route.clone());
-    let mut record = Record::new(Kind::Operation, line.id, name);
-    record.aliases = vec![route.clone(), format!("{} {route}", line.api)];
-    record.parent = line.api;
-    let (summary, description) = (line.summary.unwrap_or_default(), line.description.unwrap_or_default());
-    let stem = summary.trim().trim_end_matches('.');
-    record.description = match description.to_lowercase().starts_with(&stem.to_lowercase()) {
-        true => description,
-        false => join_nonempty([stem, description.trim()], ". "),
-    };
+    let mut record = Record::new(Kind::Operation, &line.id, line.name());
+    record.aliases = vec![line.route(), format!("{} {}", line.api, line.route())];
+    record.description = line.describe();
     let parameters: Vec<String> = (line.parameters.iter())
         .map(|parameter| {
             join_nonempty([parameter.name.as_str(), parameter.description.as_deref().unwrap_or_default()], " ")
         })
         .collect();
     record.body = join_nonempty(line.tags.iter().chain(&parameters).map(String::as_str), "\n");
+    record.parent = line.api;
     record
 }
 
@@ -174,6 +223,35 @@ mod tests {
             Ok(serde_json::json!({"id": "shop GET /o", "kind": "operation", "parent": "shop", "name": "GET /o",
                 "aliases": ["GET /o", "shop GET /o"], "description": "Orders. All of them.", "body": "Sales\npage"})),
         );
+    }
+
+    #[test]
+    fn reads_a_tool_with_its_parameters() {
+        check(
+            r#"{"id": "git.log", "server": "git", "tool": "log", "description": "Lists commits.", "inputSchema": {"type":
+                "object", "properties": {"path": {"type": "string", "description": "A file"}, "limit": {}}}}"#,
+            Ok(serde_json::json!({"id": "git.log", "kind": "operation", "parent": "git", "name": "log",
+                "aliases": ["git log"], "description": "Lists commits.", "body": "path A file\nlimit"})),
+        );
+        check(r#"{"id": "git.log", "tool": "log", "inputSchema": {}}"#, Err("not a tool: missing field `server`"));
+    }
+
+    #[test]
+    fn an_operation_has_the_definition_of_a_tool() {
+        let line = r#"{"id": "shop GET /o", "api": "shop", "method": "GET", "path": "/o", "operationId": "", "summary": "Orders.",
+            "parameters": [{"name": "page"}]}"#;
+        let schema =
+            serde_json::json!({"type": "object", "properties": {"page": {"type": "string", "description": ""}}});
+        assert_eq!(
+            parse_tool(line).unwrap().definition,
+            Definition {
+                server: "shop".into(),
+                tool: "GET /o".into(),
+                description: "Orders".into(),
+                input_schema: schema
+            }
+        );
+        assert!(parse_tool(r#"{"id": "pdf"}"#).unwrap_err().to_string().starts_with("neither a tool"));
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //! document. The *outline* is the planner's own full prompt: one line per operation, the headings of a document. The
 //! *oracle* contains only the needed entries, in the form of everything.
 
+pub mod tool_lists;
+
 use prospector_agent::plan::INSTRUCTIONS;
 use prospector_core::tokens;
 use prospector_discovery::{
