@@ -315,7 +315,7 @@ mod tests {
     async fn failures_contain_no_url() {
         // Nothing listens at port 1.
         let url: Arc<str> = "http://127.0.0.1:1/mcp?key=s3cret".into();
-        let client = Guarded::new(Client::new(), Arc::new(AtomicU64::new(1_000)));
+        let client = Guarded::new(Client::new(), Arc::new(AtomicU64::new(1_000)), None);
         let opened = client.get_stream(url.clone(), None, None, None, HashMap::new()).await;
         let deleted = client.delete_session(url, "1".into(), None, HashMap::new()).await;
         for failure in [opened.err().expect("a failure"), deleted.expect_err("a failure")] {
