@@ -1,5 +1,9 @@
 //! Names of countries and currencies, and their codes in data (ISO 3166-1 alpha-2, ISO 4217).
 
+mod translated;
+
+use translated::TRANSLATED;
+
 const COUNTRIES: &[(&str, &str)] = &[
     ("argentina", "AR"),
     ("australia", "AU"),
@@ -8,6 +12,7 @@ const COUNTRIES: &[(&str, &str)] = &[
     ("belgium", "BE"),
     ("brazil", "BR"),
     ("bulgaria", "BG"),
+    ("cameroon", "CM"),
     ("canada", "CA"),
     ("chile", "CL"),
     ("china", "CN"),
@@ -56,6 +61,7 @@ const COUNTRIES: &[(&str, &str)] = &[
     ("thailand", "TH"),
     ("turkey", "TR"),
     ("ukraine", "UA"),
+    ("uruguay", "UY"),
     ("vietnam", "VN"),
     ("britain", "GB"),
     ("england", "GB"),
@@ -169,16 +175,20 @@ const CURRENCIES: &[(&str, &str)] = &[
     ("shekel", "ILS"),
 ];
 
-/// Returns the code of a country by its lower-case English name, of one or two words, or by its adjective.
+/// Returns the code of a country by its lower-case name in English or one of six other languages, of up to three words, or by its English
+/// adjective.
 ///
 /// ```
 /// use prospector_text::codes::find_country;
 ///
 /// assert_eq!([find_country("germany"), find_country("german")], [Some("DE"), Some("DE")]);
 /// assert_eq!((find_country("united states"), find_country("united")), (Some("US"), None));
+/// assert_eq!([find_country("países bajos"), find_country("corée du sud")], [Some("NL"), Some("KR")]);
 /// ```
 pub fn find_country(name: &str) -> Option<&'static str> {
-    COUNTRIES.iter().chain(ADJECTIVES).find(|(known, _)| *known == name).map(|(_, code)| *code)
+    let of_english = || COUNTRIES.iter().chain(ADJECTIVES).find(|(known, _)| *known == name).map(|(_, code)| *code);
+    let of_others = || TRANSLATED.iter().find(|(_, names)| names.contains(&name)).map(|(code, _)| *code);
+    of_english().or_else(of_others)
 }
 
 /// Returns whether a text is the code of a known currency, in capitals.
