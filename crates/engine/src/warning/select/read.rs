@@ -11,7 +11,8 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Location;
 
-use super::{Aggregate, Bound, Comparison, Key, Literal, Operator, Part, TableUse, find_column, merge::merge};
+use super::guards::Guards;
+use super::{Aggregate, Bound, Call, Comparison, Key, Literal, Operator, Part, TableUse, find_column, merge::merge};
 use crate::plan::Plan;
 
 /// The maximum number of examined SELECTs.
@@ -310,7 +311,8 @@ struct Finder<'a, 'b> {
     conjuncts: &'a [Expr],
     comparisons: Vec<Comparison>,
     aggregates: Vec<Aggregate>,
-    calls: Vec<(String, Expr)>,
+    calls: Vec<Call>,
+    guards: Guards,
     exclusions: Vec<Query>,
     null_comparisons: Vec<String>,
     null_lists: Vec<String>,
@@ -327,6 +329,7 @@ impl<'a, 'b> Finder<'a, 'b> {
             comparisons: Vec::new(),
             aggregates: Vec::new(),
             calls: Vec::new(),
+            guards: Guards::default(),
             exclusions: Vec::new(),
             null_comparisons: Vec::new(),
             null_lists: Vec::new(),
@@ -387,7 +390,7 @@ impl<'a, 'b> Finder<'a, 'b> {
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) if literal(expr).is_none() => Some(expr),
                 _ => None,
             });
-            self.calls.extend(named.map(|expr| (name, expr.clone())));
+            self.calls.extend(named.map(|expr| Call { name, argument: expr.clone(), guards: Vec::new() }));
             return;
         }
         let is_distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
@@ -442,8 +445,17 @@ impl Visitor for Finder<'_, '_> {
                 self.compare(expr, subject, (operator, Bound::Neither), &[pattern]);
             }
             Expr::InSubquery { negated: true, subquery, .. } => self.exclusions.push(subquery.as_ref().clone()),
+            Expr::Case { operand, conditions, else_result, .. } => {
+                self.guards.add(operand.as_deref(), conditions, else_result.as_deref());
+            }
             Expr::Cast { expr: inner, data_type, .. } => {
-                self.calls.push((format!("cast {}", data_type.to_string().to_lowercase()), inner.as_ref().clone()));
+                let name = format!("cast {}", data_type.to_string().to_lowercase());
+                let guards = self.guards.of(expr).filter_map(|(condition, text)| {
+                    let table = <[usize; 1]>::try_from(tables_of(self.tables, condition)?).ok()?;
+                    Some((table[0], text))
+                });
+                let guards = guards.collect();
+                self.calls.push(Call { name, argument: inner.as_ref().clone(), guards });
             }
             Expr::Function(function) => self.function(function),
             _ => {}
