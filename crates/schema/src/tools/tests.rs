@@ -299,7 +299,7 @@ async fn searches_within_the_given_database() {
     assert!(answer.reveals().contains(&table("shop", "invoices")) && answer.reveals().contains(&database("shop")));
 
     let answer = call(discovery(), "search_tables", json!({"query": "invoices", "database": "Library"})).await.unwrap();
-    assert_eq!(answer.json()["note"], "no good match");
+    assert_eq!(answer.json()["note"], "no good match; search with other words, in the language of the catalog");
     assert!(answer.reveals().is_empty());
 
     let answer = call(discovery(), "search_tables", json!({"query": "invoices", "database": ""})).await.unwrap();
