@@ -428,6 +428,20 @@ async fn lists_other_keys_of_a_path() {
 }
 
 #[tokio::test]
+async fn proposes_inferred_keys_where_none_is_declared() {
+    let tables = vec![
+        table_of("routes", &["source_airport_id", "destination_airport_id", "stops"]),
+        table_of("airports", &["airport_id", "name TEXT"]),
+    ];
+    let args = json!({"database": "shop", "table": "airports", "to": "routes"});
+    let answer = call(with_rows(tables, |fake| fake), "get_table_relationships", args).await.unwrap();
+    let join = |column: &str| json!({"from": format!("routes.{column}"), "to": "airports.airport_id"});
+    assert_eq!(answer.json()["note"], "no declared key joins it to `routes`");
+    assert_eq!(answer.json()["inferred"], json!([join("source_airport_id"), join("destination_airport_id")]));
+    assert!(answer.reveals().iter().any(|found| found.id == "shop.routes.source_airport_id"));
+}
+
+#[tokio::test]
 async fn views_do_not_displace_equally_relevant_tables() {
     let mut tables: Vec<_> =
         (0..6).map(|n| table_of(&format!("order_list_{n}"), &["order_id", "customer_name TEXT"])).collect();
