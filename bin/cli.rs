@@ -60,8 +60,8 @@ use values::{kind, mode, platform};
         Progress and problems on standard error.\n\n\
         EXIT STATUS\n  \
         0  done; a plan is verified, a question is answered\n  \
-        1  the plan is not verified, the question is not answered (report: or one of them), the\n     \
-              tool answered an error, the server is not ready\n  \
+        1  the plan is not verified or has no steps, the question is not answered (report: or one\n     \
+              of them), the tool answered an error, the server is not ready\n  \
         2  wrong usage, or the catalog cannot be read (refresh: or any part of it;\n     \
               refresh --check: or a file of the state is damaged; doctor: or more)\n  \
         3  the provider of the model failed\n  \

@@ -28,7 +28,7 @@ use telemetry::Telemetry;
 enum Exit {
     /// Success: the plan is verified, the question answered.
     Good = 0,
-    /// The plan is not verified, the question is not answered, or the tool returned an error.
+    /// The plan is not verified or has no steps, the question is not answered, or the tool returned an error.
     NotVerified = 1,
     /// The command line or the catalog is invalid.
     Usage = 2,

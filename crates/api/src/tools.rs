@@ -411,7 +411,7 @@ paths:
     #[tokio::test]
     async fn search_without_match_is_weak() {
         let answer = tools().call("search_operations", json!({"query": "zzyzx qwxv"})).await.unwrap();
-        assert_eq!(answer.json()["note"], "no good match");
+        assert_eq!(answer.json()["note"], "no good match; search with other words, in the language of the catalog");
         assert_eq!(answer.reveals(), []);
         let error = tools().call("search_operations", json!({"query": " "})).await.unwrap_err();
         assert_eq!(error.to_json()["error"], "invalid_arguments");

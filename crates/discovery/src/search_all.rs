@@ -6,7 +6,7 @@ use prospector_api::{ApiDiscovery, Operation, model::Access};
 use prospector_core::Kind;
 use prospector_core::record::{MIN_DESCRIBED, Relevance, Resource, ResourceKind, ValueMatch, drop_tail};
 use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
-use prospector_schema::SchemaDiscovery;
+use prospector_schema::{SchemaDiscovery, TableHit};
 use prospector_search::{Index, Query};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,22 @@ pub(crate) struct SearchHit {
     /// For a table, the columns named in its description.
     #[serde(skip)]
     pub(crate) named: Vec<String>,
+}
+
+impl SearchHit {
+    /// Creates the hit of a table that a search for tables returned.
+    pub(crate) fn of_table(table: &TableHit) -> Self {
+        SearchHit {
+            kind: Kind::Table,
+            id: format!("{}.{}", table.database, table.table),
+            relevance: table.relevance,
+            description: table.describe(),
+            method: None,
+            access: None,
+            matched_values: table.matched_values.clone(),
+            named: Vec::new(),
+        }
+    }
 }
 
 impl Tool for SearchAll {

@@ -23,7 +23,7 @@ const AGREEMENT: f64 = 0.01;
 const MAX_CONFIDENCE: f64 = 0.97;
 
 /// Shown for a question that uses no defined term.
-const NONE: &str = "no defined term in this text; search documents for related wording";
+const NONE: &str = "no defined term in this text; search documents for related wording, in the language of the catalog";
 
 /// A term with its definitions, the strongest first.
 struct Term<'t> {

@@ -142,12 +142,26 @@ fn in_roles(a: &Table, b: &Table, names: &dyn Fn(&Column, &[String]) -> bool) ->
 
 /// Returns the columns of one table that name the other and have the type of its primary key, if that is one column.
 fn naming(from: &Table, to: &Table, is_reversed: bool, names: &dyn Fn(&Column, &[String]) -> bool) -> Vec<LikelyKey> {
-    let mut keys = to.columns.iter().filter(|column| column.primary_key);
-    let (Some(key), None) = (keys.next(), keys.next()) else { return Vec::new() };
     let target = words(&to.name);
+    let Some(key) = own_key(to, &target) else { return Vec::new() };
     let of_type = from.columns.iter().filter(|column| column.column_type == key.column_type);
     let naming = of_type.filter(|column| names(column, &target));
     naming.map(|column| LikelyKey { is_reversed, from: column.name.clone(), to: key.name.clone() }).collect()
+}
+
+/// Returns the only column of the primary key. A table without one, such as a file, has the key that is named after it: `airport_id` of
+/// `airports`.
+fn own_key<'t>(table: &'t Table, name: &[String]) -> Option<&'t Column> {
+    let mut keys = table.columns.iter().filter(|column| column.primary_key).peekable();
+    if keys.peek().is_some() {
+        return keys.next().filter(|_| keys.next().is_none());
+    }
+    let is_named = |column: &&Column| {
+        let words = words(&column.name);
+        words.split_last().is_some_and(|(last, stem)| KEY_WORDS.contains(&last.as_str()) && stem == name)
+    };
+    let mut named = table.columns.iter().filter(is_named);
+    named.next().filter(|_| named.next().is_none())
 }
 
 /// Returns the words of an identifier, in lower case and singular.
@@ -196,6 +210,15 @@ mod tests {
         );
         let key = |from: &str| LikelyKey { is_reversed: false, from: from.into(), to: "id".into() };
         assert_eq!(columns(&trips, &stations), [key("start_station_id"), key("end_station_id")]);
+        // A file has no primary key, but a column that is named after it.
+        let (routes, airports) = (
+            table("routes", &["airline_id", "source_airport_id", "destination_airport_id", "source_airport TEXT"]),
+            table("airports", &["airport_id", "name TEXT"]),
+        );
+        let key = |from: &str, is_reversed| LikelyKey { is_reversed, from: from.into(), to: "airport_id".into() };
+        let expected = |is_reversed| ["source_airport_id", "destination_airport_id"].map(|from| key(from, is_reversed));
+        assert_eq!(columns(&routes, &airports), expected(false));
+        assert_eq!(columns(&airports, &routes), expected(true));
         let weather = table("weather", &["date", "zip_code"]);
         assert_eq!(columns(&trips, &weather).len(), 1);
     }

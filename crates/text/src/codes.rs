@@ -1,6 +1,6 @@
 //! Names of countries and currencies, and their codes in data (ISO 3166-1 alpha-2, ISO 4217).
 
-/// A code per line, with the lower-case names and adjectives of the country. `English` is omitted, as it often denotes
+/// A code per line, with the lower-case names of the country in seven languages, and its English adjectives. `English` is omitted, as it often denotes
 /// the language.
 const COUNTRIES: &str = include_str!("countries.txt");
 
@@ -15,13 +15,15 @@ fn find(table: &'static str, name: &str) -> Option<&'static str> {
     entries(table).find(|(_, names)| names.split(", ").any(|known| known == name)).map(|(code, _)| code)
 }
 
-/// Returns the code of a country by its lower-case English name, of one or two words, or by its adjective.
+/// Returns the code of a country by its lower-case name in English or one of six other languages, of up to three words, or by its English
+/// adjective.
 ///
 /// ```
 /// use prospector_text::codes::find_country;
 ///
 /// assert_eq!([find_country("germany"), find_country("german")], [Some("DE"), Some("DE")]);
 /// assert_eq!((find_country("united states"), find_country("united")), (Some("US"), None));
+/// assert_eq!([find_country("países bajos"), find_country("corée du sud")], [Some("NL"), Some("KR")]);
 /// ```
 pub fn find_country(name: &str) -> Option<&'static str> {
     find(COUNTRIES, name)

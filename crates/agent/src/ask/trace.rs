@@ -8,6 +8,7 @@ mod calculation;
 mod citations;
 mod claim;
 mod figures;
+mod labels;
 mod layout;
 mod lookup;
 mod mentions;

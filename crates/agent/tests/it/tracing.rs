@@ -135,6 +135,6 @@ async fn traces_true_sentences_and_reports_false_ones() {
             wrong.push(format!("{} becomes: {}", case.answer, answered.answer));
         }
     }
-    assert!(counts[&false] >= 60 && counts[&true] >= 100, "{counts:?}");
+    assert!(counts[&false] >= 80 && counts[&true] >= 120, "{counts:?}");
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }

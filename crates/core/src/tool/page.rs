@@ -104,7 +104,7 @@ impl<T> Page<T> {
     /// Creates a list of search results; without a good match it says so, and `nearest` are additional names.
     pub fn of_search(items: Vec<T>, is_weak: bool, nearest: Vec<String>) -> Self {
         if items.is_empty() {
-            return Page::nothing("no good match", nearest);
+            return Page::nothing("no good match; search with other words, in the language of the catalog", nearest);
         }
         let note = is_weak.then(|| "no good match: these are the closest".to_owned());
         Page { note, is_weak, nearest, ..Page::whole(items) }

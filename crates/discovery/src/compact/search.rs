@@ -1,6 +1,9 @@
 //! `search`: over all kinds of entries, or one of them.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use prospector_connect::sql::Dialect;
 use prospector_core::Kind;
@@ -119,13 +122,11 @@ impl Search {
             let table = joined.get(&hit.id).filter(|_| hit.kind == Kind::Table);
             let described = table.filter(|table| !table.columns.is_empty()).map(|table| table.describe());
             let description = described.unwrap_or_else(|| hit.description.clone());
-            JoinedHit {
-                hit: SearchHit { description, ..hit.clone() },
-                joins: table.map_or_else(Vec::new, |table| table.joins.clone()),
-                sql: table.and_then(|table| table.sql).map(Dialect::id),
-                table: table.map(|table| (**table).clone()),
-            }
+            JoinedHit::new(SearchHit { description, ..hit.clone() }, table.copied())
         });
+        let bridges = shown.items.iter().filter(|table| is_bridge(table, &hits.items));
+        let bridges = bridges.map(|table| JoinedHit::new(SearchHit::of_table(table), Some(table)));
+        let with_keys = with_keys.chain(bridges);
         let hits = JoinedHits { page: hits.replace_items(with_keys.collect()), has_joins: true };
         Ok(Answer::of(hits, SearchAll::MORE).fit(max_tokens))
     }
@@ -141,9 +142,41 @@ struct JoinedHit {
     /// For a table, the SQL dialect of its queries.
     #[serde(skip_serializing_if = "Option::is_none")]
     sql: Option<&'static str>,
+    /// Whether it is a view.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    view: bool,
+    /// Whether it only joins other hits.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    via: bool,
     /// The table as returned by a search for tables.
     #[serde(skip)]
     table: Option<TableHit>,
+}
+
+impl JoinedHit {
+    fn new(hit: SearchHit, table: Option<&TableHit>) -> Self {
+        JoinedHit {
+            hit,
+            joins: table.map_or_else(Vec::new, |table| table.joins.clone()),
+            sql: table.and_then(|table| table.sql).map(Dialect::id),
+            view: table.is_some_and(|table| table.view),
+            via: table.is_some_and(|table| table.via),
+            table: table.cloned(),
+        }
+    }
+}
+
+/// Returns whether a bridge table is not among the hits, and joins at least two of them.
+fn is_bridge(table: &TableHit, hits: &[SearchHit]) -> bool {
+    let id_of = |name: &str| format!("{}.{name}", table.database);
+    let joined = table.joins.iter().flat_map(KeyJoin::ends).map(|end| id_of(&end.table)).collect();
+    table.via && connects(&id_of(&table.table), &joined, hits)
+}
+
+/// Returns whether a table with these joined tables connects hits that are tables, and is not one of them.
+fn connects(id: &str, joined: &BTreeSet<String>, hits: &[SearchHit]) -> bool {
+    let is_hit = |id: &str| hits.iter().any(|hit| hit.kind == Kind::Table && hit.id == id);
+    !is_hit(id) && joined.iter().filter(|other| is_hit(other)).count() > 1
 }
 
 /// Hits with their join keys, which are dropped first if there is not enough room.
@@ -192,6 +225,11 @@ impl ToolOutput for JoinedHits {
             let mut row = self.page.first_cut().unwrap_or(&whole).json(&hit.hit);
             if let Some(table) = &hit.table {
                 row["id"] = table.spell_id().into();
+                for (mark, is_set) in [("via", table.via), ("view", table.view)] {
+                    if is_set {
+                        row[mark] = true.into();
+                    }
+                }
                 if row.get("matched_values").is_some() {
                     row["matched_values"] = json!(table.spell_values());
                 }
@@ -218,5 +256,32 @@ impl Callable for Search {
 
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {
         Box::pin(async move { self.answer(self.spec.arguments(args)?, max_tokens).await })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prospector_core::record::Relevance;
+
+    use super::*;
+
+    #[test]
+    fn bridges_connect_hits_and_are_none_themselves() {
+        let hit = |kind: Kind, id: &str| SearchHit {
+            kind,
+            id: id.into(),
+            relevance: Relevance::new(0.9),
+            description: String::new(),
+            method: None,
+            access: None,
+            matched_values: Vec::new(),
+            named: Vec::new(),
+        };
+        let joined = ["shop.film", "shop.inventory", "shop.rental"].map(str::to_owned);
+        let check = |hits: &[SearchHit]| connects("shop.inventory", &joined.clone().into(), hits);
+        let (film, rental) = (hit(Kind::Table, "shop.film"), hit(Kind::Table, "shop.rental"));
+        assert!(check(&[film.clone(), rental.clone()]));
+        assert!(!check(&[film.clone(), hit(Kind::Document, "shop.rental")]));
+        assert!(!check(&[film, rental, hit(Kind::Table, "shop.inventory")]));
     }
 }

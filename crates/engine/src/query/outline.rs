@@ -1,7 +1,7 @@
 //! Properties of a query that follow from its text: which columns are function calls, which values it compares, whether it
 //! filters rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use prospector_connect::sql::{Dialect, parse_text};
@@ -30,6 +30,10 @@ pub struct Outline {
     functions: BTreeMap<String, Option<String>>,
     /// The functions of unnamed columns.
     unnamed: Vec<String>,
+    /// The column that an alias renames, both in lower case.
+    renamed: BTreeMap<String, String>,
+    /// The columns and aliases in GROUP BY, and the columns that are equal to other columns, in lower case.
+    keys: BTreeSet<String>,
 }
 
 /// A text or a number that a column is compared with.
@@ -74,6 +78,34 @@ impl Outline {
         self.unnamed.iter().map(String::as_str).find(|function| *function == name)
     }
 
+    /// Returns whether a column of the result is one by which the query groups or joins, so that its values name rows.
+    ///
+    /// ```
+    /// # use prospector_engine::query::Outline;
+    /// let outline = Outline::of("SELECT o.shop_id AS shop, COUNT(*) AS n FROM orders o GROUP BY o.shop_id");
+    /// assert!(outline.is_key("shop") && !outline.is_key("n"));
+    /// ```
+    pub fn is_key(&self, column: &str) -> bool {
+        let column = column.to_lowercase();
+        let origin = self.renamed.get(&column).unwrap_or(&column);
+        self.function_of(&column).is_none() && (self.keys.contains(&column) || self.keys.contains(origin))
+    }
+
+    /// Adds the columns of GROUP BY; a number is the position of a column.
+    fn add_groups(&mut self, groups: &[Expr], select: &Select) {
+        for group in groups {
+            let item =
+                literal(group).and_then(|text| select.projection.get(text.parse::<usize>().ok()?.checked_sub(1)?));
+            let name = match item {
+                Some(SelectItem::ExprWithAlias { alias, .. }) => Some(alias.value.to_lowercase()),
+                Some(SelectItem::UnnamedExpr(expr)) => column_of(expr),
+                Some(_) => None,
+                None => column_of(group),
+            };
+            self.keys.extend(name);
+        }
+    }
+
     fn add_item(&mut self, item: &SelectItem) {
         match item {
             SelectItem::UnnamedExpr(Expr::Function(function)) => self.unnamed.push(name_of(function)),
@@ -81,7 +113,10 @@ impl Outline {
                 let function = match expr {
                     Expr::Function(function) => Some(name_of(function)),
                     // A column of a subquery keeps the function of the subquery.
-                    Expr::Identifier(_) | Expr::CompoundIdentifier(_) => return,
+                    Expr::Identifier(_) | Expr::CompoundIdentifier(_) => {
+                        self.renamed.extend(column_of(expr).map(|column| (alias.value.to_lowercase(), column)));
+                        return;
+                    }
                     _ => None,
                 };
                 let known = self.functions.entry(alias.value.to_lowercase()).or_insert_with(|| function.clone());
@@ -113,6 +148,9 @@ impl Visitor for Outline {
         self.is_filtered |=
             select.selection.is_some() || select.having.is_some() || select.qualify.is_some() || select.top.is_some();
         self.is_grouped |= !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
+        if let GroupByExpr::Expressions(groups, _) = &select.group_by {
+            self.add_groups(groups, select);
+        }
         select.projection.iter().for_each(|item| self.add_item(item));
         ControlFlow::Continue(())
     }
@@ -129,6 +167,9 @@ impl Visitor for Outline {
                 let is_equal = *op == BinaryOperator::Eq;
                 self.compare(left, right, is_equal);
                 self.compare(right, left, is_equal);
+                if let (true, Some(left), Some(right)) = (is_equal, column_of(left), column_of(right)) {
+                    self.keys.extend([left, right]);
+                }
             }
             Expr::InList { expr, list, .. } => list.iter().for_each(|value| self.compare(expr, value, true)),
             Expr::Between { expr, low, high, .. } => {
@@ -161,6 +202,11 @@ fn literal(expr: &Expr) -> Option<String> {
     }
 }
 
+/// Returns the name of a column in lower case; `None` for another expression.
+fn column_of(expr: &Expr) -> Option<String> {
+    column_name(expr).map(|name| name.value.to_lowercase())
+}
+
 /// Returns the last column in an expression, in lower case.
 fn find_column(expr: &Expr) -> String {
     struct Last(String);
@@ -168,8 +214,8 @@ fn find_column(expr: &Expr) -> String {
         type Break = ();
 
         fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-            if let Some(name) = column_name(expr) {
-                self.0 = name.value.to_lowercase();
+            if let Some(name) = column_of(expr) {
+                self.0 = name;
             }
             ControlFlow::Continue(())
         }
@@ -224,6 +270,21 @@ mod tests {
         );
         check("SELECT COALESCE(a, 'none') FROM t WHERE y = 2025 LIMIT 9", &[("y", "2025", true)]);
         check("SELECT 'unclosed", &[]);
+    }
+
+    #[test]
+    fn finds_columns_that_name_rows() {
+        for (sql, column, expected) in [
+            ("SELECT h.EmployeeID, COUNT(*) AS n FROM h GROUP BY h.EmployeeID", "EmployeeID", true),
+            ("SELECT e.id AS employee, SUM(x) FROM e GROUP BY 1", "employee", true),
+            ("SELECT e.id, o.total FROM e JOIN o ON o.employee_id = e.id", "id", true),
+            ("SELECT e.id, o.total FROM e JOIN o ON o.employee_id = e.id", "total", false),
+            ("SELECT x / 2 AS half, COUNT(*) AS n FROM t GROUP BY half", "half", true),
+            ("SELECT x / 2 AS half, COUNT(*) AS n FROM t GROUP BY half", "n", false),
+            ("SELECT id, pages FROM books WHERE pages = 5", "pages", false),
+        ] {
+            assert_eq!(Outline::of(sql).is_key(column), expected, "{sql}: {column}");
+        }
     }
 
     #[test]

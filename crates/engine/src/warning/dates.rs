@@ -49,11 +49,8 @@ pub(super) async fn examine(case: &mut Case<'_>) {
             let warning = compare(case, part, comparison).await;
             case.report(warning);
         }
-        for (name, argument) in &part.calls {
-            if !READERS.contains(&name.as_str()) {
-                continue;
-            }
-            let warning = read(case, part, name, argument).await;
+        for call in part.calls.iter().filter(|call| READERS.contains(&call.name.as_str())) {
+            let warning = read(case, part, &call.name, &call.argument).await;
             case.report(warning);
         }
         for sort in &part.sorts {

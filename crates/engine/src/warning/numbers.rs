@@ -27,15 +27,15 @@ pub(super) async fn examine(case: &mut Case<'_>) {
             let Some(argument) = &call.argument else { continue };
             let warning = match call.name.as_str() {
                 "max" | "min" => order(case, part, argument, &call.written).await,
-                "avg" | "sum" => add(case, part, argument, &call.written).await,
+                "avg" | "sum" => add(case, part, argument, &[], &call.written).await,
                 _ => None,
             };
             case.report(warning);
         }
-        for (name, argument) in &part.calls {
-            let is_of_numbers = ["int", "real", "double", "float", "numeric", "decimal"].iter();
-            if name.starts_with("cast ") && is_of_numbers.clone().any(|kind| name[5..].starts_with(kind)) {
-                let warning = add(case, part, argument, "CAST").await;
+        for call in &part.calls {
+            let mut numeric = ["int", "real", "double", "float", "numeric", "decimal"].iter();
+            if call.name.strip_prefix("cast ").is_some_and(|to| numeric.any(|kind| to.starts_with(kind))) {
+                let warning = add(case, part, &call.argument, &call.guards, "CAST").await;
                 case.report(warning);
             }
         }
@@ -121,10 +121,17 @@ async fn order(case: &Case<'_>, part: &Part<'_>, expr: &Expr, act: &str) -> Opti
     Some(QueryWarning::new(WarningCode::TextOrder, message).suggest(format!("use CAST({expr} AS ...)")))
 }
 
-/// Tests for texts among summed numbers.
-async fn add(case: &Case<'_>, part: &Part<'_>, expr: &Expr, act: &str) -> Option<QueryWarning> {
+/// Tests for texts among summed numbers, in the rows that match the guards.
+async fn add(
+    case: &Case<'_>,
+    part: &Part<'_>,
+    expr: &Expr,
+    guards: &[(usize, String)],
+    act: &str,
+) -> Option<QueryWarning> {
     let table = text_column(part, expr)?;
-    let sample = case.probe.sample(&part.tables[table].written, &expr.to_string(), "1").await?;
+    let own = guards.iter().filter(|(at, _)| *at == table).map(|(_, guard)| guard.as_str());
+    let sample = case.probe.sample_if(&part.tables[table].written, &expr.to_string(), "1", own).await?;
     let is_other = |value: &&str| number(value).is_none();
     let values: Vec<&str> = sample.iter().map(|(value, _)| value.as_str()).collect();
     let other = values.iter().find(|value| is_other(value))?;

@@ -70,8 +70,20 @@ impl<'a> Probe<'a> {
 
     /// Returns values of an expression in some rows, each with the value of another expression.
     pub(super) async fn sample(&self, table: &str, expression: &str, other: &str) -> Option<Vec<(String, Value)>> {
-        let sql =
-            format!("SELECT {expression}, {other} FROM {table} WHERE {expression} IS NOT NULL LIMIT {MAX_SAMPLE}");
+        self.sample_if(table, expression, other, std::iter::empty()).await
+    }
+
+    /// Like [`Probe::sample`], in rows that match the conditions.
+    pub(super) async fn sample_if(
+        &self,
+        table: &str,
+        expression: &str,
+        other: &str,
+        conditions: impl Iterator<Item = &str>,
+    ) -> Option<Vec<(String, Value)>> {
+        let mut filter = format!("{expression} IS NOT NULL");
+        conditions.for_each(|condition| filter.push_str(&format!(" AND {condition}")));
+        let sql = format!("SELECT {expression}, {other} FROM {table} WHERE {filter} LIMIT {MAX_SAMPLE}");
         let rows = self.rows(&sql, MAX_SAMPLE).await?;
         let pair = |row: Vec<Value>| {
             let mut cells = row.into_iter();

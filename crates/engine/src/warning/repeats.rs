@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use prospector_connect::table::Table;
-use sqlparser::ast::Expr;
+use sqlparser::ast::{Expr, Value};
 
-use super::select::{Aggregate, Key, Part};
+use super::select::{Aggregate, Key, Part, literal};
 use super::{Case, QueryWarning, WarningCode};
 
 pub(super) async fn examine(case: &mut Case<'_>) {
@@ -40,6 +40,9 @@ async fn examine_part(case: &Case<'_>, part: &Part<'_>, is_listed: bool) -> Opti
         }
         let all: Option<Vec<&Step>> = call.tables.iter().map(|table| repeated[*table].as_ref()).collect();
         let Some(step) = all.and_then(|all| all.first().copied()) else { continue };
+        if has_grain && (counts_unmatched(part, call) || !have_owner(case, part, &call.tables).await) {
+            continue;
+        }
         let is_sum = matches!(call.name.as_str(), "avg" | "sum");
         if is_sum || !has_grain || counts_entities(case, part, call).await {
             if repeats_in_groups(case, part, call).await == Some(false) {
@@ -54,6 +57,61 @@ async fn examine_part(case: &Case<'_>, part: &Part<'_>, is_listed: bool) -> Opti
     }
     let step = repeated.iter().flatten().next()?;
     describe(case, part, step, None).await
+}
+
+/// Returns whether an aggregate counts the rows without a match in an optional table, each of which exists once:
+/// `SUM(CASE WHEN o.id IS NULL THEN 1 ELSE 0 END)`.
+fn counts_unmatched(part: &Part<'_>, call: &Aggregate) -> bool {
+    let Some(Expr::Case { operand: None, conditions, else_result, .. }) = &call.argument else { return false };
+    let [branch] = conditions.as_slice() else { return false };
+    let is_constant = |expr: &Expr| literal(expr).is_some();
+    let is_zero = |expr: &Expr| match expr {
+        Expr::Value(value) if matches!(value.value, Value::Null) => true,
+        other => literal(other).is_some_and(|literal| literal.value.parse() == Ok(0.0)),
+    };
+    let is_unmatched = |expr: &Expr| {
+        // Such a column is null only in rows without a match.
+        let is_key = |expr: &Expr| part.keys.iter().any(|key| key.left.1 == *expr || key.right.1 == *expr);
+        part.column(expr).is_some_and(|(table, column)| {
+            part.tables[table].is_optional && (column.primary_key || !column.nullable || is_key(expr))
+        })
+    };
+    matches!(&branch.condition, Expr::IsNull(expr) if is_unmatched(expr))
+        && is_constant(&branch.result)
+        && else_result.as_ref().is_none_or(|other| is_zero(other))
+}
+
+/// Returns whether the rows of one of the tables determine those of the others. Otherwise, a value of all of them belongs to the rows
+/// that combine them.
+async fn have_owner(case: &Case<'_>, part: &Part<'_>, tables: &[usize]) -> bool {
+    if tables.len() < 2 {
+        return true;
+    }
+    for start in tables {
+        let (mut reached, mut next) = (BTreeSet::from([*start]), vec![*start]);
+        while let Some(from) = next.pop() {
+            for to in (0..part.tables.len()).filter(|to| *to != from) {
+                let Some(columns) = key_columns(part, from, to).filter(|_| !reached.contains(&to)) else { continue };
+                if is_unique(case, part, to, &columns).await != Some(false) && reached.insert(to) {
+                    next.push(to);
+                }
+            }
+        }
+        if tables.iter().all(|table| reached.contains(table)) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Returns the columns of a table that its keys to another table consist of; `None` without keys, or where one is an expression.
+fn key_columns<'a>(part: &'a Part<'_>, from: usize, to: usize) -> Option<Vec<&'a str>> {
+    let column = |key: &Key| {
+        let (_, (_, other)) = key.sides(from)?;
+        part.column(other).map(|(_, column)| column.name.as_str())
+    };
+    let columns: Vec<&str> = part.keys_between(from, to).map(column).collect::<Option<_>>()?;
+    (!columns.is_empty()).then_some(columns)
 }
 
 /// Returns whether a count of the key of a table is meant to count its entities, and not the rows of a join: it is grouped by
@@ -106,19 +164,11 @@ async fn find_repeat(case: &Case<'_>, part: &Part<'_>, start: usize) -> Option<S
     let (mut reached, mut next) = (BTreeSet::from([start]), vec![start]);
     while let Some(from) = next.pop() {
         for to in 0..part.tables.len() {
-            let keys: Vec<&Key> = part.keys_between(from, to).collect();
-            if keys.is_empty() || !reached.insert(to) {
+            if part.keys_between(from, to).next().is_none() || !reached.insert(to) {
                 continue;
             }
             next.push(to);
-            let columns: Option<Vec<&str>> = keys
-                .iter()
-                .map(|key| {
-                    let (_, (_, other)) = key.sides(from)?;
-                    part.column(other).map(|(_, column)| column.name.as_str())
-                })
-                .collect();
-            if is_unique(case, part, to, &columns?).await == Some(false) {
+            if is_unique(case, part, to, &key_columns(part, from, to)?).await == Some(false) {
                 return Some(Step { from, to });
             }
         }

@@ -1,5 +1,6 @@
 //! Decomposition of a query for its warnings: the tables, comparisons, joins and aggregates of each SELECT.
 
+mod guards;
 mod merge;
 mod read;
 
@@ -118,6 +119,16 @@ pub(super) struct Aggregate {
     pub(super) written: String,
 }
 
+/// A call of a function with a column, or a CAST.
+#[derive(Debug)]
+pub(super) struct Call {
+    /// The name in lower case; for a CAST, `cast` and the type.
+    pub(super) name: String,
+    pub(super) argument: Expr,
+    /// The conditions of the CASE branches that contain a CAST: the table of each, and the condition.
+    pub(super) guards: Vec<(usize, String)>,
+}
+
 /// One SELECT.
 #[derive(Debug, Default)]
 pub(super) struct Part<'a> {
@@ -137,8 +148,8 @@ pub(super) struct Part<'a> {
     pub(super) is_distinct: bool,
     /// The sort keys, if only the first rows are selected.
     pub(super) sorts: Vec<Expr>,
-    /// All calls with at least one column, including CAST: the name in lower case, and the first argument.
-    pub(super) calls: Vec<(String, Expr)>,
+    /// All calls with at least one column, including CAST, with the first argument.
+    pub(super) calls: Vec<Call>,
     /// The queries of `x NOT IN (SELECT ...)`.
     pub(super) exclusions: Vec<Query>,
     /// Comparisons with NULL, as written.

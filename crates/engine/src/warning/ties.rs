@@ -1,4 +1,4 @@
-//! Ties that a LIMIT cuts: rows that ORDER BY does not place after the last one that is kept.
+//! Ties that a LIMIT cuts: rows that ORDER BY does not place after the last one that is kept, or only by a label such as a name.
 
 use std::ops::ControlFlow;
 
@@ -10,13 +10,17 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Span;
 
+use super::dates::form;
 use super::select::resolve_item;
-use super::similarity::quote;
+use super::similarity::{self, quote};
 use super::{Case, QueryWarning, WarningCode};
 use crate::syntax::count_of;
 
 /// The maximum LIMIT whose last row is read.
 const MAX_LIMIT: usize = 1_000;
+
+/// The maximum number of tied rows that are counted.
+const MAX_TIED: usize = 50;
 
 /// The maximum number of examined subqueries.
 const MAX_NESTED: usize = 4;
@@ -90,25 +94,52 @@ async fn compare(case: &Case<'_>, query: &Query, limit: usize, offset: usize) ->
     select.projection.extend(keys.iter().cloned().map(SelectItem::UnnamedExpr));
     longer.fetch = None;
     longer.limit_clause = Some(LimitClause::LimitOffset {
-        limit: Some(number(2)),
+        limit: Some(number(MAX_TIED + 1)),
         offset: Some(Offset { value: number(offset + limit - 1), rows: OffsetRows::None }),
         limit_by: Vec::new(),
     });
-    let rows = case.probe.rows(&longer.to_string(), 2).await?;
-    let [last, next] = rows.as_slice() else { return None };
+    let rows = case.probe.rows(&longer.to_string(), MAX_TIED + 1).await?;
+    let (last, next) = rows.split_first()?;
     let start = last.len().checked_sub(keys.len())?;
+    let keys = &keys[..count_ranking(&last[start..])];
+    let range = start..start + keys.len();
+    let tied: Vec<&Vec<Json>> =
+        next.iter().take_while(|row| row.get(range.clone()) == last.get(range.clone())).collect();
     // Identical rows are interchangeable.
-    if last.get(start..) != next.get(start..) || last == next {
+    if tied.iter().all(|row| *row == last) {
         return None;
     }
     let shown = |(key, value): (&Expr, &Json)| match value {
-        Json::String(text) => format!("`{key}` {}", quote(text)),
-        other => format!("`{key}` {other}"),
+        Json::String(text) => format!("`{key}` = {}", quote(text)),
+        other => format!("`{key}` = {other}"),
     };
     let values: Vec<String> = keys.iter().zip(&last[start..]).map(shown).collect();
-    let message = format!("LIMIT {limit} cuts between rows with the same {}", values.join(" and "));
-    let suggestion = "keep all of them with RANK(), or mention the tie in the answer";
+    let more = match tied.len() {
+        1 => "1 more row has".to_owned(),
+        MAX_TIED => format!("at least {MAX_TIED} more rows have"),
+        count => format!("{count} more rows have"),
+    };
+    let message = format!("LIMIT {limit} cuts a tie: {more} {}", values.join(" and "));
+    let suggestion = match offset {
+        0 => format!("keep them with RANK() <= {limit}, or mention the tie in the answer"),
+        _ => "keep them with RANK(), or mention the tie in the answer".to_owned(),
+    };
     Some(QueryWarning::new(WarningCode::Ties, message).suggest(suggestion))
+}
+
+/// Returns the number of sort keys that rank rows. After a number, the last keys are labels if they are texts: a name gives tied rows an
+/// order, but no rank.
+fn count_ranking(values: &[Json]) -> usize {
+    let is_label = |value: &Json| matches!(value, Json::String(text) if is_label(text));
+    match values.first() {
+        Some(Json::Number(_)) => values.iter().rposition(|value| !is_label(value)).map_or(values.len(), |at| at + 1),
+        _ => values.len(),
+    }
+}
+
+/// Returns whether a text is neither a date nor a number.
+fn is_label(text: &str) -> bool {
+    form(text).is_none() && similarity::number(text).is_none()
 }
 
 fn number(number: usize) -> Expr {

@@ -115,6 +115,10 @@ async fn a_warning_contains_the_reason() {
             "SELECT v.id, a.code FROM shop.votes v JOIN shop.areas a ON v.state = a.state",
             "the join of `votes` with `areas` on `v.state = a.state` multiplies 9 rows to 15",
         ),
+        (
+            "SELECT name FROM shop.customers ORDER BY is_active DESC, name LIMIT 2",
+            "LIMIT 2 cuts a tie: 4 more rows have `is_active` = 1; keep them with RANK() <= 2, or mention the tie",
+        ),
     ] {
         let texts = warnings(&engine, sql).await;
         assert!(texts.iter().any(|text| text.starts_with(expected)), "{sql}\n{texts:#?}");
@@ -167,6 +171,12 @@ async fn reports_the_kind_of_each_warning() {
             WarningCode::NullInExclusion,
         ),
         ("SELECT name FROM shop.customers ORDER BY is_active DESC LIMIT 2", WarningCode::Ties),
+        // A name orders tied rows, but does not rank them.
+        ("SELECT name FROM shop.customers ORDER BY is_active DESC, name LIMIT 2", WarningCode::Ties),
+        (
+            "SELECT c.city, COUNT(*) AS n FROM shop.customers c GROUP BY c.city ORDER BY n DESC, c.city LIMIT 3",
+            WarningCode::Ties,
+        ),
         (
             "SELECT c.tier, COUNT(*) AS n FROM shop.customers c GROUP BY c.tier HAVING COUNT(*) < 4 ORDER BY n LIMIT 1",
             WarningCode::Ties,
@@ -230,11 +240,68 @@ async fn accepts_a_bridge_table_that_multiplies_nothing() {
 }
 
 #[tokio::test]
+async fn accepts_casts_that_a_case_guards() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    let codes_of = async |value: &str| codes(&engine, &format!("SELECT AVG({value}) FROM shop.products p")).await;
+    for guarded in [
+        "CASE WHEN p.list_price LIKE '%,%' OR p.list_price = 'n/a' THEN NULL ELSE CAST(p.list_price AS REAL) END",
+        "CASE WHEN p.list_price = 'n/a' THEN 0 WHEN p.list_price LIKE '%,%' THEN 1 ELSE 2 * CAST(p.list_price AS REAL) END",
+        "CASE p.list_price WHEN 'n/a' THEN 0 WHEN '1,450' THEN 1450 ELSE CAST(p.list_price AS REAL) END",
+        "CASE WHEN p.category = 'Home' THEN CAST(p.list_price AS REAL) END",
+    ] {
+        for found in codes_of(guarded).await {
+            assert!(!found.contains(&WarningCode::TextArithmetic), "{guarded}: {found:?}");
+        }
+    }
+    for unguarded in [
+        "CASE WHEN p.list_price = 'n/a' THEN 0 ELSE CAST(p.list_price AS REAL) END",
+        "CASE WHEN p.category = 'Office' THEN CAST(p.list_price AS REAL) END",
+        "CASE WHEN p.list_price LIKE '%,%' OR p.list_price = 'n/a' THEN CAST(p.list_price AS REAL) ELSE 0 END",
+    ] {
+        for found in codes_of(unguarded).await {
+            assert!(found.contains(&WarningCode::TextArithmetic), "{unguarded}: {found:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn accepts_counts_of_joined_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    let payments = "FROM shop.payments p LEFT JOIN shop.orders o ON o.id = p.order_id";
+    let items = "FROM shop.items i JOIN shop.orders o ON o.id = i.order_id JOIN shop.products p ON p.id = i.product_id";
+    for (sql, is_reported) in [
+        (format!("SELECT COUNT(*), SUM(CASE WHEN o.id IS NULL THEN 1 ELSE 0 END) {payments}"), false),
+        (format!("SELECT SUM(CASE WHEN o.id IS NULL THEN 1 END) {payments}"), false),
+        // A value of the order and the product belongs to the item.
+        (format!("SELECT SUM(CASE WHEN o.status = p.category THEN 1 ELSE 0 END) {items}"), false),
+        (format!("SELECT SUM(CASE WHEN o.id IS NULL THEN 0 ELSE 1 END) {payments}"), true),
+        (format!("SELECT SUM(CASE WHEN o.customer_id IS NULL THEN 1 ELSE 0 END) {payments}"), true),
+        (format!("SELECT SUM(CASE WHEN o.id IS NULL THEN 1 ELSE o.total END) {payments}"), true),
+        (format!("SELECT SUM(CASE WHEN o.status = 'Paid' THEN 1 ELSE 0 END) {items}"), true),
+        (
+            format!(
+                "SELECT SUM(CASE WHEN o.placed < c.joined THEN 1 ELSE 0 END) {items} \
+                 JOIN shop.customers c ON c.id = o.customer_id"
+            ),
+            true,
+        ),
+    ] {
+        for found in codes(&engine, &sql).await {
+            assert_eq!(found.contains(&WarningCode::RepeatedRows), is_reported, "{sql}: {found:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn accepts_an_unambiguous_order() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     for sql in [
         "SELECT name FROM shop.customers ORDER BY is_active DESC, id LIMIT 2",
+        "SELECT name FROM shop.customers ORDER BY is_active DESC, joined LIMIT 2",
+        "SELECT name FROM shop.customers ORDER BY country, name LIMIT 2",
         "SELECT name FROM shop.customers ORDER BY id LIMIT 3 OFFSET 1",
         "SELECT total FROM shop.orders ORDER BY 1 DESC LIMIT 10",
         "SELECT name FROM shop.customers LIMIT 2",

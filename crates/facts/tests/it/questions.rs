@@ -205,7 +205,7 @@ async fn questions_without_a_term_need_no_definition() {
         assert!(!got.needs_clarification && got.answer.is_none() && got.clarification.is_none(), "{got:#?}");
         assert_eq!(
             got.note.as_deref(),
-            Some("no defined term in this text; search documents for related wording"),
+            Some("no defined term in this text; search documents for related wording, in the language of the catalog"),
             "{question}"
         );
     }

@@ -94,7 +94,10 @@ async fn ordinary_words_need_no_definition() {
     ] {
         let got = resolve(vec![], question).await;
         assert!(got.answer.is_none() && got.related.is_empty() && !got.needs_clarification, "{got:#?}");
-        assert_eq!(got.note.as_deref(), Some("no defined term in this text; search documents for related wording"));
+        assert_eq!(
+            got.note.as_deref(),
+            Some("no defined term in this text; search documents for related wording, in the language of the catalog")
+        );
     }
     // Explicit questions get the definition, and unknown terms a clarification.
     check("What are orders?", &["How orders are taken."]).await;
@@ -119,6 +122,6 @@ async fn renders_each_definition_once() {
     };
     let expected = format!("term: Clean sweep\ndefinition: {SWEEP}\nsource: glossary#Clean sweep\nconfidence: .95");
     assert_eq!(render("How many clean sweeps were there in 2025?").await, expected);
-    let none = "definition: none\nnote: no defined term in this text; search documents for related wording";
+    let none = "definition: none\nnote: no defined term in this text; search documents for related wording, in the language of the catalog";
     assert_eq!(render("How many customers live in Brazil?").await, none);
 }

@@ -109,6 +109,9 @@ pub struct TableHit {
     /// Whether it only joins other hits.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub via: bool,
+    /// Whether it is a view, which derives its rows from other tables.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub view: bool,
 }
 
 /// A column of a hit.

@@ -13,6 +13,7 @@ use crate::{
     SchemaDiscovery,
     discovery::PreparedDatabase,
     joins::Join,
+    likely_keys::LikelyKey,
     shared_keys::{self, SharedKey},
 };
 
@@ -42,6 +43,9 @@ pub(super) struct Relationships {
     referenced_by: Vec<Join>,
     #[serde(skip_serializing_if = "Option::is_none")]
     join_path: Option<Vec<Join>>,
+    /// Keys that column names suggest, without a declared one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    inferred: Vec<Join>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
@@ -64,17 +68,17 @@ impl Tool for GetTableRelationships {
             .filter(|(target, _)| *target == table.name)
             .map(|(_, join)| join)
             .collect();
-        let (mut join_path, mut note) = (None, None);
+        let (mut join_path, mut inferred, mut note) = (None, Vec::new(), None);
         if references.is_empty() && referenced_by.is_empty() {
             note = Some("no declared key joins this table".to_owned());
         }
         if let Some(to) = args.to.as_deref().filter(|name| !name.is_empty()) {
             let (_, to) = find_table(&self.0, &database.name, to)?;
             let found = find_path(known, at, to).await;
-            (join_path, note) = (found.joins, found.note.or(note));
+            (join_path, inferred, note) = (found.joins, found.inferred, found.note.or(note));
         }
         let (database, table) = (database.name.clone(), table.name.clone());
-        Ok(Relationships { database, table, references, referenced_by, join_path, note })
+        Ok(Relationships { database, table, references, referenced_by, join_path, inferred, note })
     }
 }
 
@@ -82,6 +86,7 @@ impl Tool for GetTableRelationships {
 #[derive(Default)]
 struct FoundPath {
     joins: Option<Vec<Join>>,
+    inferred: Vec<Join>,
     note: Option<String>,
 }
 
@@ -102,8 +107,13 @@ async fn find_path(known: &PreparedDatabase, from: usize, to: usize) -> FoundPat
     }
     let name = |at: usize| tables[at].name.as_str();
     let Some(path) = path else {
+        let likely = known.joins.likely_keys((from, &tables[from]), (to, &tables[to]));
+        let join = |key: LikelyKey| {
+            let (from, to) = if key.is_reversed { (to, from) } else { (from, to) };
+            Join { from: format!("{}.{}", name(from), key.from), to: format!("{}.{}", name(to), key.to) }
+        };
         let note = Some(format!("no declared key joins it to `{}`", name(to)));
-        return FoundPath { joins: None, note };
+        return FoundPath { joins: None, inferred: likely.into_iter().map(join).collect(), note };
     };
     let repeats = parents.iter().map(|at| {
         format!(
@@ -116,7 +126,7 @@ async fn find_path(known: &PreparedDatabase, from: usize, to: usize) -> FoundPat
     let others = (!others.is_empty()).then(|| format!("other keys: {}", others.join("; ")));
     let notes: Vec<String> = repeats.chain(others).collect();
     let note = (!notes.is_empty()).then(|| notes.join("; "));
-    FoundPath { joins: Some(known.joins.joins(&path, tables)), note }
+    FoundPath { joins: Some(known.joins.joins(&path, tables)), inferred: Vec::new(), note }
 }
 
 /// Describes a join on shared references.
@@ -132,12 +142,13 @@ fn describe_shared(key: &SharedKey, ends: [&Table; 2]) -> FoundPath {
         "no key joins them directly: both reference {}, whose combination is unique in `{unique}`{read}; join on all of them",
         parents.join(" and ")
     );
-    FoundPath { joins: Some((0..key.references.len()).map(join).collect()), note: Some(note) }
+    FoundPath { joins: Some((0..key.references.len()).map(join).collect()), inferred: Vec::new(), note: Some(note) }
 }
 
 impl ToolOutput for Relationships {
     fn reveals(&self) -> Vec<Resource> {
-        let joins = self.references.iter().chain(&self.referenced_by).chain(self.join_path.iter().flatten());
+        let keys = self.references.iter().chain(&self.referenced_by).chain(&self.inferred);
+        let joins = keys.chain(self.join_path.iter().flatten());
         let ends: BTreeSet<&str> = joins.flat_map(|join| [join.from.as_str(), join.to.as_str()]).collect();
         // Columns of keys have no dot in their names, but tables may.
         let tables: BTreeSet<&str> = (ends.iter().filter_map(|end| end.rsplit_once('.')))
@@ -154,6 +165,7 @@ impl ToolOutput for Relationships {
         let mut parts = vec![
             ("references", Part::entries(&mut self.references)),
             ("referenced_by", Part::entries(&mut self.referenced_by)),
+            ("inferred", Part::entries(&mut self.inferred)),
         ];
         parts.extend(self.join_path.as_mut().map(|path| ("join_path", Part::entries(path))));
         parts.extend(self.note.as_mut().map(|note| ("note", Part::Text(note))));

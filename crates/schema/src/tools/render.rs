@@ -225,6 +225,8 @@ struct Row<'a> {
     matched_values: &'a [ValueMatch],
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     via: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    view: bool,
 }
 
 /// Renders the hits of a search, followed by every key between them once, and the dialects of their databases.
@@ -233,7 +235,8 @@ pub(super) fn hits(page: &Page<TableHit>) -> String {
     let mut rows = Vec::new();
     for hit in &page.items {
         let (description, matched_values) = (&hit.describe(), &hit.spell_values());
-        let row = Row { table: hit.spell_id(), relevance: hit.relevance, description, matched_values, via: hit.via };
+        let (relevance, via, view) = (hit.relevance, hit.via, hit.view);
+        let row = Row { table: hit.spell_id(), relevance, description, matched_values, via, view };
         rows.push(page.first_cut().unwrap_or(&whole).json(&row));
     }
     let mut all = Map::new();
@@ -396,6 +399,7 @@ mod tests {
             joins: Vec::new(),
             matched_values: Vec::new(),
             via: false,
+            view: false,
         };
         let expected = "Cars; rows=3; columns id TEXT key, city TEXT 'Oslo ' 'Bergen', power TEXT (numbers) '95' +9, \
                     m_08..m_11 TEXT, 2 more";
@@ -424,6 +428,7 @@ mod tests {
             joins: vec![join.clone()],
             matched_values: Vec::new(),
             via,
+            view: false,
         };
         let mut page = Page::whole(vec![hit("invoices", 0.9, false), hit("customers", 0.2, true)]);
         let shown = "tables:\n # table | relevance | via\n shop.invoices | .9\n shop.customers | .2 | true\n\

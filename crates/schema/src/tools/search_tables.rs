@@ -274,6 +274,7 @@ fn hits(
             joins: joins(places, at, inferred),
             matched_values: place.values.clone(),
             via: place.via,
+            view: table.is_view,
         }
     };
     places.iter().enumerate().map(hit).collect()

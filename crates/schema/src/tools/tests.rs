@@ -299,7 +299,7 @@ async fn searches_within_the_given_database() {
     assert!(answer.reveals().contains(&table("shop", "invoices")) && answer.reveals().contains(&database("shop")));
 
     let answer = call(discovery(), "search_tables", json!({"query": "invoices", "database": "Library"})).await.unwrap();
-    assert_eq!(answer.json()["note"], "no good match");
+    assert_eq!(answer.json()["note"], "no good match; search with other words, in the language of the catalog");
     assert!(answer.reveals().is_empty());
 
     let answer = call(discovery(), "search_tables", json!({"query": "invoices", "database": ""})).await.unwrap();
@@ -425,6 +425,20 @@ async fn lists_other_keys_of_a_path() {
     let args = json!({"database": "shop", "table": "people", "to": "teams"});
     let answer = call(with_rows(tables, |fake| fake), "get_table_relationships", args).await.unwrap();
     assert_eq!(answer.json()["note"], "other keys: teams.leader_id = people.id");
+}
+
+#[tokio::test]
+async fn proposes_inferred_keys_where_none_is_declared() {
+    let tables = vec![
+        table_of("routes", &["source_airport_id", "destination_airport_id", "stops"]),
+        table_of("airports", &["airport_id", "name TEXT"]),
+    ];
+    let args = json!({"database": "shop", "table": "airports", "to": "routes"});
+    let answer = call(with_rows(tables, |fake| fake), "get_table_relationships", args).await.unwrap();
+    let join = |column: &str| json!({"from": format!("routes.{column}"), "to": "airports.airport_id"});
+    assert_eq!(answer.json()["note"], "no declared key joins it to `routes`");
+    assert_eq!(answer.json()["inferred"], json!([join("source_airport_id"), join("destination_airport_id")]));
+    assert!(answer.reveals().iter().any(|found| found.id == "shop.routes.source_airport_id"));
 }
 
 #[tokio::test]

@@ -22,9 +22,21 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).unwrap_or_else(|error| unreachable!("{error}"))
 }
 
+/// The pattern of text in brackets.
+static BRACKETS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[([^\[\]\n]{1,200})\]"));
+
+/// Finds the id of an entry that a sentence cites, but that no tool returned: text in brackets in the form of an id, such as
+/// `rules#Refunds` or `shop.orders`.
+pub(super) fn find_unread<'s>(sentence: &'s str, entries: &Entries) -> Option<&'s str> {
+    static ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:[\w.-]+#\S.*|[[:alpha:]]\w*(?:\.\w+)+|\w+_\w+)$"));
+    let brackets = BRACKETS.captures_iter(sentence).filter_map(|found| Some((found.get(0)?, found.get(1)?)));
+    let mut ids =
+        brackets.filter(|(whole, _)| !sentence[whole.end()..].starts_with('(')).map(|(_, id)| id.as_str().trim());
+    ids.find(|id| ID.is_match(id) && !QUERY.is_match(id) && !entries.has(id))
+}
+
 /// Finds the citations of a sentence, in order. Other text in brackets is ignored.
 pub(super) fn find_citations(sentence: &str, entries: &Entries) -> Vec<Citation> {
-    static BRACKETS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[([^\[\]\n]{1,200})\]"));
     let mut found: Vec<Citation> = Vec::new();
     for brackets in BRACKETS.captures_iter(sentence) {
         let (Some(whole), content) = (brackets.get(0), &brackets[1]) else { continue };
@@ -98,5 +110,19 @@ mod tests {
         check("One [Q1], two [t2.Q1; Q3][Q4].", &[(&["Q1"], &[]), (&["t2.Q1", "Q3", "Q4"], &[])]);
         check("So [rules#Refunds, late], or [rules, Q1].", &[(&[], &["rules#Refunds, late"]), (&["Q1"], &["rules"])]);
         check("A [link](https://example.com), [a note], [Q1](x) and [Q1, a note].", &[]);
+    }
+
+    #[test]
+    fn finds_entries_that_no_tool_returned() {
+        let mut entries = Entries::default();
+        entries.note_json(&json!([{"kind": "document", "id": "rules#Refunds", "description": "30 days"}]));
+        for (sentence, expected) in [
+            ("So [policy#Late refunds], [a note].", Some("policy#Late refunds")),
+            ("So [shop.orders].", Some("shop.orders")),
+            ("So [refund_policy].", Some("refund_policy")),
+            ("So [rules#Refunds], [Q1], [t1.Q2], [a note], [1], [policy#Late](x).", None),
+        ] {
+            assert_eq!(find_unread(sentence, &entries), expected, "{sentence}");
+        }
     }
 }

@@ -6,8 +6,9 @@ use prospector_text::periods::{CitedPeriod, Days, find_cited};
 
 use super::{
     Basis, TABLE,
-    citations::{Citation, choose_citations, find_citations},
+    citations::{Citation, choose_citations, find_citations, find_unread},
     figures::{Figure, Judge, TableRow, Value, Verdict},
+    labels::{Label, find_key, find_label, is_label},
     lookup::find_value,
     mentions::{Mention, Names, find_period},
     numbers::{Values, Written, find_numbers},
@@ -214,8 +215,23 @@ impl<'a> Tracer<'a> {
             let value = Value::Filled(value.clone());
             figures.push(Figure { span: span.clone(), text, value, sources, is_said: false, is_scope: false });
         }
+        let mut labelled: Option<Label> = None;
         for number in numbers {
             let sources = self.choose_sources(parts, first, number.span.end, &all);
+            let label = find_label(sentence, &number, labelled.as_ref());
+            let mention = label.as_ref().and_then(|label| find_key(label, &number, &self.sources, &all));
+            let is_said = |label: &Label| all.iter().any(|at| is_label(label, &number, &self.sources[*at]));
+            labelled = label.filter(|label| mention.is_some() || is_said(label));
+            if let Some(mention) = mention {
+                let (span, text) = (number.span.clone(), number.text.clone());
+                let value = Value::Named { rows: mention.rows.clone(), keys: mention.keys.clone() };
+                figures.push(Figure { span, text, value, sources, is_said: false, is_scope: false });
+                mentions.push(mention);
+                continue;
+            }
+            if labelled.is_some() {
+                continue;
+            }
             let is_quoted = self.is_quoted(sentence, &number.span, &sources);
             let is_said = is_quoted || entries.has_rounded(&number) || self.question.has(&number);
             let is_scope = self.knowledge.has(&number) || sources.iter().any(|at| self.sources[*at].says(&number));
@@ -227,7 +243,7 @@ impl<'a> Tracer<'a> {
         let borders = parts.citations.iter().map(|citation| citation.span.clone()).collect();
         let judge = Judge { sources: &self.sources, sentence, mentions, figures, borders, table };
         for (figure, verdict) in judge.figures.iter().zip(judge.judge()) {
-            let is_date = matches!(figure.value, Value::Date(_));
+            let is_date = matches!(figure.value, Value::Named { .. });
             checked.checked += usize::from(verdict != Verdict::Said);
             checked.factual |= verdict != Verdict::Said;
             match verdict {
@@ -326,7 +342,7 @@ impl<'a> Tracer<'a> {
         match mention {
             Some(mention) if !mention.rows.is_empty() => {
                 if !is_said {
-                    let value = Value::Date(mention.rows.clone());
+                    let value = Value::Named { rows: mention.rows.clone(), keys: mention.keys.clone() };
                     let sources = cited.clone();
                     figures.push(Figure { span, text: text.to_owned(), value, sources, is_said, is_scope: false });
                 }
@@ -450,7 +466,11 @@ impl<'a> Tracer<'a> {
         }
         checked.factual |= self.names_a_value(parts.sentence);
         if checked.factual && !self.basis.queries.is_empty() && problems.is_empty() {
-            problems.push("no query is cited".into());
+            let unread = find_unread(parts.sentence, self.basis.entries);
+            problems.push(unread.map_or_else(
+                || "no query is cited".to_owned(),
+                |id| format!("no tool returned `{id}` in this conversation: describe it before citing it"),
+            ));
         }
     }
 

@@ -1,5 +1,6 @@
 //! Checks that the numbers and dates of a sentence are in the rows that it names.
 
+mod asides;
 mod rest;
 
 use std::{
@@ -22,8 +23,11 @@ use rest::Rest;
 #[derive(Debug)]
 pub(super) enum Value {
     Number(Written),
-    /// A period, by its rows.
-    Date(Rows),
+    /// A period or a key, by the rows that it names.
+    Named {
+        rows: Rows,
+        keys: BTreeSet<Key>,
+    },
     /// The value of a reference.
     Filled(Filled),
 }
@@ -41,6 +45,23 @@ pub(super) struct Figure {
     pub(super) is_said: bool,
     /// Whether the SQL of its results or a definition contains it.
     pub(super) is_scope: bool,
+}
+
+impl Figure {
+    /// Returns whether it names rows, and states no value.
+    fn is_name(&self) -> bool {
+        matches!(self.value, Value::Named { .. })
+    }
+
+    /// Returns whether it is a key, and not a period.
+    fn is_key(&self) -> bool {
+        matches!(&self.value, Value::Named { keys, .. } if !keys.contains(&Key::Time))
+    }
+
+    /// Returns whether it is itself a value of a dimension.
+    fn is_of(&self, dimension: &Dimension) -> bool {
+        matches!(&self.value, Value::Named { keys, .. } if !keys.is_disjoint(&dimension.keys))
+    }
 }
 
 /// The verdict on a figure.
@@ -108,7 +129,9 @@ impl Judge<'_> {
                 let chosen: Chosen = choices[at].iter().map(|choice| choice.values.clone()).collect();
                 let chosen = if verdicts[at].is_some() { &any } else { &chosen };
                 let Some(support) = self.find_support(figure, &dimensions, chosen) else { continue };
-                served.extend(self.list_served(figure, &dimensions, chosen));
+                if !figure.is_key() {
+                    served.extend(self.list_served(figure, &dimensions, chosen));
+                }
                 verdicts[at] = Some(support.how.clone().map_or(Verdict::Traced, Verdict::Derived));
                 stated.push(support);
             }
@@ -179,14 +202,13 @@ impl Judge<'_> {
                 }
                 continue;
             }
-            let is_time = dimension.keys.contains(&Key::Time);
             let items = dimension
                 .mentions
                 .iter()
                 .map(|at| Item { span: self.mentions[*at].span.clone(), kind: Kind::Value(*at) });
             let values: Vec<Item> = items.collect();
             let item = |at: usize| Item { span: self.figures[at].span.clone(), kind: Kind::Number(at) };
-            let is_number = |at: &usize| verdicts[*at].is_none() && !matches!(self.figures[*at].value, Value::Date(_));
+            let is_number = |at: &usize| verdicts[*at].is_none() && !self.figures[*at].is_name();
             let numbers: Vec<usize> = (0..self.figures.len()).filter(is_number).collect();
             let layout = |numbers: &[usize]| {
                 let items = values.iter().cloned().chain(numbers.iter().map(|at| item(*at))).collect();
@@ -196,8 +218,8 @@ impl Judge<'_> {
             for (at, choice) in all.choose() {
                 choices[at][of] = choice;
             }
-            for at in (0..self.figures.len()).filter(|at| matches!(self.figures[*at].value, Value::Date(_)) && !is_time)
-            {
+            let is_other = |at: &usize| self.figures[*at].is_name() && !self.figures[*at].is_of(dimension);
+            for at in (0..self.figures.len()).filter(is_other) {
                 if let Some((_, choice)) = layout(&[at]).choose().pop() {
                     choices[at][of] = choice;
                 }
@@ -205,6 +227,9 @@ impl Judge<'_> {
             for group in all.list_groups() {
                 self.choose_in_group(&group.numbers, &group.values, of, dimensions, &mut choices);
             }
+        }
+        if self.table.is_none() {
+            asides::release(self, dimensions, &mut choices);
         }
         choices
     }
@@ -266,7 +291,7 @@ impl Judge<'_> {
             .collect();
         let is_asked = chosen.iter().any(|values| !values.is_empty());
         match &figure.value {
-            Value::Date(rows) => {
+            Value::Named { rows, .. } => {
                 let is_there =
                     rows.iter().any(|(source, row)| allowed.get(source).is_some_and(|rows| rows.contains(row)));
                 is_there.then(Support::default)
@@ -342,7 +367,7 @@ impl Judge<'_> {
         let numbers: Vec<Written> = (places.iter())
             .filter_map(|at| match &self.figures[*at].value {
                 Value::Number(written) => Some(written.clone()),
-                Value::Date(_) | Value::Filled(_) => None,
+                Value::Named { .. } | Value::Filled(_) => None,
             })
             .collect();
         for calculation in find_calculations(self.sentence, &numbers) {

@@ -192,12 +192,12 @@ fn find_countries(sentence: &str) -> Vec<(Range<usize>, String, bool)> {
         if !sentence[word.clone()].starts_with(char::is_uppercase) {
             continue;
         }
-        let pair = words.get(at + 1).map(|next| word.start..next.end);
+        let long = [2, 1].iter().filter_map(|more| Some(word.start..words.get(at + more)?.end));
         let code =
             |span: &Range<usize>| find_country(sentence[span.clone()].trim_end_matches('.').to_lowercase().as_str());
         let initials = sentence[word.clone()].replace('.', "");
         let is_code = initials.len() == 2 && initials.bytes().all(|byte| byte.is_ascii_uppercase());
-        if let Some((span, code)) = pair.and_then(|pair| code(&pair).map(|code| (pair, code))) {
+        if let Some((span, code)) = long.into_iter().find_map(|span| code(&span).map(|code| (span, code))) {
             found.push((span, code.to_owned(), true));
         } else if let Some(code) = code(word).or_else(|| find_country(&initials.to_lowercase())) {
             let len = sentence[word.clone()].trim_end_matches('.').len();

@@ -38,6 +38,8 @@ pub(super) struct Column {
     pub(super) is_count: bool,
     /// Whether its values can be added up.
     pub(super) is_additive: bool,
+    /// Whether its values are whole numbers that name rows: the query groups or joins by it.
+    pub(super) is_key: bool,
 }
 
 /// A result, prepared for lookup.
@@ -215,12 +217,16 @@ impl Column {
             keys.insert(Key::Country);
         }
         let function = text.function_of(name);
+        let is_whole = |cell: &Cell| cell.days.is_none() && cell.number.is_some_and(|number| number.fract() == 0.0);
+        let filled: Vec<&&Cell> = cells.iter().filter(|cell| cell.number.is_some() || cell.text.is_some()).collect();
+        let is_key = text.is_key(name) && !filled.is_empty() && filled.iter().all(|cell| is_whole(cell));
         let is_ratio = cells.iter().filter_map(|cell| cell.number).all(|number| number.abs() < 1.0);
         Column {
             is_count: function == Some("count"),
             is_additive: !matches!(function, Some("avg" | "min" | "max" | "median"))
                 && !keys.contains(&Key::Time)
                 && !is_ratio,
+            is_key,
             keys,
         }
     }

@@ -103,6 +103,7 @@ fn reports_untraced_claims() {
     check("Brazil spent 1,300 [Q1].", &["1,300 is in no result"]);
     check("Brazil spent 1234.5.", &["no query is cited"]);
     check("Brazil leads.", &["no query is cited"]);
+    check("Brazil leads [rules#Notes].", &["no tool returned `rules#Notes` in this conversation: describe it before"]);
     check("Brazil spent 1234.5 [Q9].", &["unknown query Q9"]);
     check("It failed [Q3].", &["Q3 failed"]);
     check("In 2024-Q3 it was 500 [Q1].", &["2024-Q3"]);

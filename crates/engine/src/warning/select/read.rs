@@ -11,7 +11,8 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Location;
 
-use super::{Aggregate, Bound, Comparison, Key, Literal, Operator, Part, TableUse, find_column, merge::merge};
+use super::guards::Guards;
+use super::{Aggregate, Bound, Call, Comparison, Key, Literal, Operator, Part, TableUse, find_column, merge::merge};
 use crate::plan::Plan;
 use crate::syntax::{count_of, last_part, value_at, value_of};
 
@@ -81,7 +82,7 @@ impl<'a> Reader<'a> {
         }
         let Draft { part, conjuncts, seen } = draft;
         let groups = part.groups.clone();
-        let mut finder = Finder { part, conjuncts, nested: Vec::new(), depth: 0 };
+        let mut finder = Finder { part, conjuncts, guards: Guards::default(), nested: Vec::new(), depth: 0 };
         for expr in select.projection.iter().filter_map(value_of) {
             let _ = expr.visit(&mut finder);
         }
@@ -278,6 +279,7 @@ fn tables_of(tables: &[TableUse<'_>], expr: &Expr) -> Option<Vec<usize>> {
 struct Finder<'a> {
     part: Part<'a>,
     conjuncts: Vec<Expr>,
+    guards: Guards,
     nested: Vec<Query>,
     depth: usize,
 }
@@ -335,7 +337,7 @@ impl Finder<'_> {
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) if literal(expr).is_none() => Some(expr),
                 _ => None,
             });
-            self.part.calls.extend(named.map(|expr| (name, expr.clone())));
+            self.part.calls.extend(named.map(|expr| Call { name, argument: expr.clone(), guards: Vec::new() }));
             return;
         }
         let is_distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
@@ -390,10 +392,17 @@ impl Visitor for Finder<'_> {
                 self.compare(expr, subject, (operator, Bound::Neither), &[pattern]);
             }
             Expr::InSubquery { negated: true, subquery, .. } => self.part.exclusions.push(subquery.as_ref().clone()),
+            Expr::Case { operand, conditions, else_result, .. } => {
+                self.guards.add(operand.as_deref(), conditions, else_result.as_deref());
+            }
             Expr::Cast { expr: inner, data_type, .. } => {
-                self.part
-                    .calls
-                    .push((format!("cast {}", data_type.to_string().to_lowercase()), inner.as_ref().clone()));
+                let name = format!("cast {}", data_type.to_string().to_lowercase());
+                let guards = self.guards.of(expr).filter_map(|(condition, text)| {
+                    let table = <[usize; 1]>::try_from(tables_of(&self.part.tables, condition)?).ok()?;
+                    Some((table[0], text))
+                });
+                let guards = guards.collect();
+                self.part.calls.push(Call { name, argument: inner.as_ref().clone(), guards });
             }
             Expr::Function(function) => self.function(function),
             _ => {}

@@ -36,7 +36,7 @@ impl Rest<'_> {
         match &figure.value {
             _ if figure.is_said => Verdict::Said,
             Value::Number(written) => self.judge_number(figure, written),
-            Value::Date(_) => Verdict::Wrong(self.explain(figure)),
+            Value::Named { .. } => Verdict::Wrong(self.explain(figure)),
             Value::Filled(filled) => {
                 let sources: BTreeSet<usize> = filled.rows.iter().map(|(source, _)| *source).collect();
                 let has_place = self.is_free() && !self.is_owner();
@@ -116,7 +116,7 @@ impl Rest<'_> {
 
     /// Returns whether the sentence has no other number.
     fn is_only(&self) -> bool {
-        self.judge.figures.iter().filter(|figure| !matches!(figure.value, Value::Date(_))).count() == 1
+        self.judge.figures.iter().filter(|figure| !figure.is_name()).count() == 1
     }
 
     /// Returns whether it is the number of values of one dimension that the sentence lists.
@@ -152,6 +152,16 @@ impl Rest<'_> {
                 figure.sources.iter().any(|of| find_value(written, judge.sources, *of, &all(*of), None).is_some());
             if !is_anywhere {
                 return format!("{text} is in no result");
+            }
+            let is_unkeyed = |of: &&usize| {
+                find_value(written, judge.sources, **of, &all(**of), None).is_some()
+                    && judge.allow(**of, self.dimensions, &self.choose()).is_none()
+            };
+            if let Some(of) = figure.sources.iter().find(is_unkeyed).filter(|_| !named.is_empty()) {
+                let (id, named) = (&judge.sources[*of].query.id, named.join(", "));
+                return format!(
+                    "{text} is in {id}, which has no row of {named}: cite a query with both, or name the column"
+                );
             }
         }
         format!(
