@@ -9,7 +9,7 @@ use prospector_llm::{
     purpose::{Mode, PreviousTurn},
 };
 use prospector_text::stop_words::OF_QUERIES;
-use prospector_text::{identifiers, periods, stem};
+use prospector_text::{identifiers, stem};
 use serde_json::{Value, json};
 
 use crate::{
@@ -46,10 +46,6 @@ const MAX_CHANGE_WORDS: usize = 6;
 const LEADS: [&str; 6] = ["and ", "only ", "what about ", "how about ", "the same ", "same "];
 const SHORT_LEADS: [&str; 8] = ["by ", "per ", "in ", "for ", "since ", "before ", "after ", "from "];
 const ASKING: [&str; 8] = ["how", "what", "which", "who", "show", "list", "number", "average"];
-
-/// Starts of questions that ask what something is, and words that ask for a definition.
-const DEFINING_STARTS: [&str; 4] = ["what is ", "what are ", "what's ", "who is "];
-const DEFINING: [&str; 5] = ["mean", "meant", "define", "definition", "stand"];
 
 /// The turn to answer.
 pub(crate) struct Turn<'a> {
@@ -290,17 +286,11 @@ fn explain(question: &str, results: &[(&ToolCall, &ToolResult)], least: f64) -> 
 
 /// Returns the definition of a term if the question asks for nothing else: `what does EMEA mean?`
 fn define(question: &str, results: &[(&ToolCall, &ToolResult)]) -> Option<String> {
-    let lower = question.to_lowercase();
-    let words = periods::words(&lower);
-    let asks = DEFINING_STARTS.iter().any(|start| lower.starts_with(start));
-    if !asks && !words.iter().any(|word| DEFINING.contains(word)) {
-        return None;
-    }
-    let others = words.into_iter().filter(|word| !OF_QUERIES.contains(word) && !DEFINING.contains(word));
-    let asked = list_stems(&others.collect::<Vec<_>>().join(" "));
-    let mut known = list_definitions(question, results).into_iter();
-    let is_known = known.any(|value| list_stems(&write(&value["term"]).to_lowercase()) == asked);
-    if is_known { explain(question, results, MIN_PASSAGE_RELEVANCE) } else { None }
+    let is_whole = |(call, result): &(&ToolCall, &ToolResult)| {
+        let is_asked = call.name == RESOLVE_FACT && call.arguments["question"] == question;
+        is_asked && result.data.as_ref().is_some_and(|data| data["is_whole"] == true)
+    };
+    if results.iter().any(is_whole) { explain(question, results, MIN_PASSAGE_RELEVANCE) } else { None }
 }
 
 /// Returns the stems of the words of a text.
