@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     calls::{
-        Call, RESOLVE_FACT, SEARCH_DOCUMENTS, SEARCH_OPERATIONS, SEARCH_TABLES, hits, items, pair_results, relevance,
+        Call, RESOLVE_FACT, SEARCH_DOCUMENTS, SEARCH_OPERATIONS, SEARCH_TABLES, hits, pair_results, relevance,
         translate,
     },
     catalog::{Next, answer_catalog},
@@ -22,7 +22,6 @@ use crate::{
     render::{UNDERSTOOD, WHO, read_choices, render_choices, render_computed, render_nearest, render_verified, write},
 };
 
-const FIND: &str = DiscoveryTools::FIND_VERIFIED_TOOL;
 const RUN: &str = DiscoveryTools::RUN_VERIFIED_TOOL;
 const COMPUTE: &str = DiscoveryTools::METRICS_TOOL;
 
@@ -89,19 +88,6 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
         Some(Next::Call(calls)) if !turn.finish => return call(calls),
         _ => {}
     }
-    if can_run && has(FIND) {
-        match (of(FIND).map(find_answering), of(RUN)) {
-            (None, _) if !turn.finish => return call(vec![(FIND, json!({"question": question, "limit": 1}))]),
-            (Some(Some(query)), None) if !turn.finish => {
-                return call(vec![(RUN, json!({"name": query["name"], "parameters": query["parameters"]}))]);
-            }
-            (Some(Some(query)), Some(ran)) if !ran.is_error => {
-                let data = ran.data.as_ref().unwrap_or(&Value::Null);
-                return say(render_verified(data, &query["parameters"], understood.as_deref()));
-            }
-            _ => {}
-        }
-    }
     let chosen = turn.previous.filter(|_| can_run).and_then(|previous| choose(question, previous));
     let whole = match (&chosen, resolve_follow_up(question, turn.previous).filter(|_| can_run)) {
         (Some((asked, _)), _) => asked.clone(),
@@ -115,16 +101,22 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
             // What a choice leaves out of the question is not part of the answer.
             let choice = chosen.as_ref().map(|(_, choice)| choice.as_str());
             let understood = choice.or((whole != turn.question.trim()).then_some(&whole));
-            match data["choices"].as_array() {
-                Some(choices) => say(offer(question, &results, data, choices)),
-                None => say(render_computed(data, understood)),
+            match (data["choices"].as_array(), of(RUN)) {
+                (Some(choices), _) => say(offer(question, &results, data, choices)),
+                (None, _) if data["verified_query"].is_null() => say(render_computed(data, understood)),
+                (None, None) if !turn.finish => {
+                    call(vec![(RUN, json!({"name": data["verified_query"], "parameters": data["parameters"]}))])
+                }
+                (None, Some(ran)) if !ran.is_error => {
+                    let rows = ran.data.as_ref().unwrap_or(&Value::Null);
+                    say(render_verified(rows, &data["parameters"], understood))
+                }
+                (None, Some(failed)) => say(answer_failed(question, &results, failed)),
+                (None, None) => say(decline(question, &results, "the call limit was reached before the query")),
             }
         }
         Some(failed) => say(answer_failed(question, &results, failed)),
-        None if !turn.finish
-            && !request.tools.is_empty()
-            && !results.iter().any(|(call, _)| call.name != FIND && call.name != RUN) =>
-        {
+        None if !turn.finish && !request.tools.is_empty() && results.is_empty() => {
             let mut arguments = json!({"question": whole});
             if let Some((_, choice)) = chosen {
                 arguments["choice"] = json!(choice);
@@ -162,11 +154,6 @@ fn look(question: &str) -> Vec<Call> {
     let phrases = find_phrases(question).into_iter().take(MAX_PHRASES);
     calls.extend(phrases.map(|phrase| (RESOLVE_FACT, json!({"question": phrase}))));
     calls
-}
-
-/// Returns the verified query that answers the question.
-fn find_answering(found: &ToolResult) -> Option<&Value> {
-    items(found.data.as_ref().filter(|_| !found.is_error)?).find(|item| item["answers"] == true)
 }
 
 /// Returns the previous question and the selected choice, if the previous answer offered choices and this question is the number or the

@@ -52,6 +52,8 @@ pub(super) struct Question {
     pub(super) marks: Vec<(Span, Mark)>,
     /// Names that are written as one word: `revenue_usd`.
     pub(super) identifiers: Vec<Span>,
+    /// The texts in quotation marks.
+    pub(super) quotations: Vec<String>,
 }
 
 impl Question {
@@ -64,6 +66,8 @@ impl Question {
     }
 
     pub(super) fn read(text: &str, today: NaiveDate, glossary: &dyn Glossary) -> Question {
+        let quoted: Vec<&str> = text.split(['"', '“', '”']).collect();
+        let quotations = (1..quoted.len() - 1).step_by(2).map(|at| quoted[at].to_owned()).collect();
         let text = &join_digits(&operators::expand(text));
         let (mut identifiers, mut at) = (Vec::new(), 0);
         for word in periods::words(text) {
@@ -111,7 +115,7 @@ impl Question {
             matches!(mark, Mark::Period(..))
                 || !periods.iter().any(|period| period.at <= span.at && span.end() <= period.end())
         });
-        let mut question = Question { tokens, marks, identifiers };
+        let mut question = Question { tokens, marks, identifiers, quotations };
         question.mark_series();
         question
     }
