@@ -103,6 +103,8 @@ struct Fields<'a> {
     related: &'a [Related],
     #[serde(skip_serializing_if = "Option::is_none")]
     note: &'a Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_whole: bool,
 }
 
 impl Serialize for Brief {
@@ -122,6 +124,7 @@ impl Serialize for Brief {
             clarification,
             related,
             note,
+            is_whole: self.0.is_whole,
         };
         fields.serialize(serializer)
     }
