@@ -29,7 +29,7 @@ pub use crate::answer::{
 };
 pub use crate::platform::Platform;
 pub use crate::status::AnswerStatus;
-pub(crate) use examples::render_examples;
+pub(crate) use examples::{MAX_EXAMPLES, render_examples};
 pub use instructions::{ASK_INSTRUCTIONS, DECLINED, NEXT, OUT_OF_SCOPE};
 
 use crate::{

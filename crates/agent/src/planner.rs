@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use prospector_core::work::compute;
+use prospector_core::{record::MIN_DESCRIBED, work::compute};
 use prospector_discovery::{
     Catalog, DiscoveryTools, Profile,
     prompt::{Instructions, Prompt, PromptBuilder},
@@ -18,7 +18,7 @@ use prospector_llm::{
 use crate::{
     Limits, Request,
     agent_loop::AgentLoop,
-    ask::{ASK_INSTRUCTIONS, AskOutcome, render_examples},
+    ask::{ASK_INSTRUCTIONS, AskOutcome, MAX_EXAMPLES, render_examples},
     extraction::extract_facts_with,
     plan::{INSTRUCTIONS, PlanOutcome},
     session::Session,
@@ -154,7 +154,10 @@ impl Planner {
     pub async fn ask<'a>(&self, session: &mut Session, request: impl Into<Request<'a>>) -> AskOutcome {
         let request = complete(request.into(), || self.models.limits_of_answers());
         let prompt = self.build_prompt(self.query_tools(), ASK_INSTRUCTIONS, &request).await;
-        let examples = request.examples.clone().or_else(|| self.examples(&request.question));
+        let examples = match &request.examples {
+            Some(examples) => Some(examples.clone()),
+            None => self.examples(&request.question).await,
+        };
         let request = Request { examples, ..request };
         let agent = self.agent(self.query_tools());
         let mut outcome = agent.answer(prompt, &request, session, self.models.summary.as_deref()).await;
@@ -166,11 +169,13 @@ impl Planner {
     }
 
     /// Returns verified queries similar to the question as examples for a language model.
-    fn examples(&self, question: &str) -> Option<String> {
+    async fn examples(&self, question: &str) -> Option<String> {
         if self.models.chat.reads_data() {
             return None;
         }
-        render_examples(&self.catalog.verified.near(question), self.models.info.tools)
+        let found = self.catalog.find_queries(question, MAX_EXAMPLES).await;
+        let near = found.into_iter().filter(|(_, relevance)| relevance.get() >= MIN_DESCRIBED);
+        render_examples(&near.map(|(query, _)| query).collect::<Vec<_>>(), self.models.info.tools)
     }
 
     /// Returns the system prompt for planning a question.

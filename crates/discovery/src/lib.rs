@@ -79,7 +79,7 @@ pub mod review {
         review::{Review, ReviewedFact},
     };
     pub use prospector_queries::{
-        Candidate, QueryError, VerifiedQueries, VerifiedQuery,
+        QueryError, VerifiedQueries, VerifiedQuery,
         model::{Parameter, QueryState},
         review::{AnswerQuery, Objection, Objections, Proposals},
     };

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use prospector_core::{
     Kind,
-    record::{Hit, ValueMatch},
+    record::{Hit, Relevance, ValueMatch},
     tool::Toolset,
 };
-use prospector_engine::Engine;
+use prospector_engine::{Engine, query::Literal};
 use prospector_facts::{FactDiscovery, Resolution};
-use prospector_queries::VerifiedQueries;
+use prospector_queries::{Parameter, VerifiedQueries, VerifiedQuery, model::ParameterType};
 use prospector_schema::SchemaDiscovery;
 use prospector_search::{
     Index, Query, StaticTable,
@@ -18,9 +18,10 @@ use prospector_search::{
 };
 use prospector_semantics::{
     SemanticModel,
-    candidates::{DefinedTerm, Glossary, NamedValue, Vocabulary},
+    candidates::{self, DefinedTerm, Glossary, NamedValue, ParameterValues, QueryParameter, Vocabulary},
 };
 use prospector_text::{identifiers, stem};
+use serde_json::{Map, Value};
 
 use crate::Catalog;
 
@@ -29,6 +30,9 @@ const MAX_TABLES: usize = 20;
 
 /// Maximum number of tables whose values are searched, including less relevant ones.
 const MAX_HOLDERS: usize = 60;
+
+/// Maximum number of verified queries that are compared with a question.
+const MAX_QUERIES: usize = 20;
 
 /// Maximum number of values of a column that are also matched by inflection.
 const MAX_VALUES: usize = 20;
@@ -63,18 +67,19 @@ impl QueryTools {
                 index: catalog.index.clone(),
                 facts: catalog.facts.clone(),
                 schema: catalog.schema.clone(),
+                verified: catalog.verified.clone(),
             }),
             verified: catalog.verified.clone(),
             more: None,
         }
     }
 
-    /// Returns the tools that parse a question into a computation, and that find the verified query for it. Empty without sources.
+    /// Returns the tools that parse a question into a computation or find the verified query for it. Empty without sources.
     pub(crate) fn reading(&self, engine: &Arc<Engine>) -> Toolset {
         if engine.is_empty() {
             return Toolset::new();
         }
-        self.metrics.query_tools(engine, &self.glossary).merge(self.verified.finding(engine))
+        self.metrics.query_tools(engine, &self.glossary)
     }
 
     /// Returns the tools in a session of an engine. Empty without sources.
@@ -109,17 +114,45 @@ impl Catalog {
         QueryTools::of(self).split(session).present.with_redactor(self.redactor())
     }
 
+    /// Returns the verified queries that are most relevant to a question, except stale ones, with their relevance.
+    pub async fn find_queries(&self, question: &str, limit: usize) -> Vec<(&VerifiedQuery, Relevance)> {
+        find_queries(question, limit, &self.index, &self.verified).await
+    }
+
     /// Returns the subset of [`Catalog::query_tools`] that the tools of the compact profile do not cover.
     pub fn compact_query_tools(&self, session: &Arc<Engine>) -> Toolset {
         keep_compact(self.query_tools(session), session)
     }
 }
 
-/// The tables and values in the index of the catalog, and the terms it defines.
+async fn find_queries<'a>(
+    question: &str,
+    limit: usize,
+    index: &Index,
+    verified: &'a VerifiedQueries,
+) -> Vec<(&'a VerifiedQuery, Relevance)> {
+    if verified.queries().is_empty() {
+        return Vec::new();
+    }
+    let text = Query::fitting(question).to_owned();
+    let query = Query { text, kinds: vec![Kind::Query], limit, ..Query::default() };
+    let hits = match index.find(query).await {
+        Ok(found) => found.hits,
+        Err(error) => {
+            tracing::warn!(%error, "cannot look up the verified queries for a question");
+            Vec::new()
+        }
+    };
+    let named = hits.iter().filter_map(|hit| Some((verified.resolve(&hit.name)?, hit.relevance)));
+    named.filter(|(query, _)| query.stale().is_none()).collect()
+}
+
+/// The tables, values and verified queries in the index of the catalog, and the terms it defines.
 struct CatalogGlossary {
     index: Index,
     facts: Arc<FactDiscovery>,
     schema: Arc<SchemaDiscovery>,
+    verified: Arc<VerifiedQueries>,
 }
 
 impl CatalogGlossary {
@@ -177,6 +210,44 @@ impl CatalogGlossary {
     }
 }
 
+/// Returns a verified query as far as it is compared with questions.
+fn describe_query(query: &VerifiedQuery) -> candidates::VerifiedQuery {
+    let parameter = |one: &Parameter| QueryParameter {
+        name: one.name.clone(),
+        values: list_values(one),
+        is_optional: one.default.is_some(),
+    };
+    candidates::VerifiedQuery {
+        name: query.name.clone(),
+        wordings: query.phrasings().map(str::to_owned).collect(),
+        description: query.description.clone(),
+        parameters: query.parameters.iter().map(parameter).collect(),
+        tables: query.tables().to_vec(),
+    }
+}
+
+/// Returns the values of a question that a parameter may have.
+fn list_values(parameter: &Parameter) -> ParameterValues {
+    let allowed = parameter.allowed.iter();
+    match parameter.kind {
+        ParameterType::Text if !parameter.allowed.is_empty() => {
+            let text = |value: &Literal| if let Literal::Text(text) = value { Some(text.clone()) } else { None };
+            ParameterValues::Texts(allowed.filter_map(|one| Some((text(&one.value)?, one.words.clone()))).collect())
+        }
+        ParameterType::Text => parameter.column.clone().map_or(ParameterValues::Quoted, ParameterValues::Column),
+        ParameterType::Integer | ParameterType::Number => {
+            let number = |value: &Literal| match value {
+                Literal::Integer(whole) => Some(*whole as f64),
+                Literal::Number(number) => Some(*number),
+                Literal::Text(_) | Literal::Boolean(_) => None,
+            };
+            ParameterValues::Numbers(allowed.filter_map(|one| number(&one.value)).collect())
+        }
+        ParameterType::Date => ParameterValues::Days,
+        ParameterType::Boolean => ParameterValues::None,
+    }
+}
+
 /// Returns the value for yes of a column with only yes and no.
 fn find_yes(values: &[String]) -> Option<&str> {
     const PAIRS: [[&str; 2]; 4] = [["y", "n"], ["yes", "no"], ["t", "f"], ["true", "false"]];
@@ -193,7 +264,20 @@ impl Glossary for CatalogGlossary {
             self.add_found(question, database.copied(), &mut vocabulary).await;
         }
         self.add_inflected(question, &mut vocabulary).await;
+        let queries = find_queries(question, MAX_QUERIES, &self.index, &self.verified).await;
+        vocabulary.queries = queries.into_iter().map(|(query, _)| describe_query(query)).collect();
         vocabulary
+    }
+
+    async fn bind(
+        &self,
+        query: &str,
+        values: &Map<String, Value>,
+        engine: &Engine,
+    ) -> Option<(String, Option<String>)> {
+        let query = self.verified.resolve(query)?;
+        let (sql, _) = self.verified.bind(query, values, engine).await.ok()?;
+        Some((sql, query.database.clone()))
     }
 
     fn describe(&self, database: &str) -> String {

@@ -91,16 +91,13 @@ impl DiscoveryTools {
     pub const SHOW_METRIC: &'static str = SemanticModel::SHOW_TOOL;
 
     /// The name of the tool that computes metrics and questions, added by [`DiscoveryTools::with_engine`]. It is not listed if no metric is
-    /// declared.
+    /// declared. For a question that a verified query answers it returns `verified_query` and `parameters`, for
+    /// [`DiscoveryTools::RUN_VERIFIED_TOOL`].
     pub const METRICS_TOOL: &'static str = SemanticModel::QUERY_TOOL;
 
     /// The name of the tool that calls operations, if the catalog allows it: its arguments are `api`, `operation` and `arguments`; its
     /// result contains `answer`.
     pub const INVOKE_TOOL: &'static str = ApiDiscovery::INVOKE_TOOL;
-
-    /// The name of the tool that finds the verified query for a `question`, added by [`DiscoveryTools::with_engine`]: an item of its result
-    /// with `answers` has the `name` and the `parameters` for [`DiscoveryTools::RUN_VERIFIED_TOOL`].
-    pub const FIND_VERIFIED_TOOL: &'static str = VerifiedQueries::FIND_TOOL;
 
     /// The name of the tool that runs a verified query by `name` with `parameters`, added by [`DiscoveryTools::with_engine`].
     pub const RUN_VERIFIED_TOOL: &'static str = VerifiedQueries::RUN_TOOL;
@@ -138,7 +135,7 @@ impl DiscoveryTools {
         self.unlist(&[compact::ADD_FACT])
     }
 
-    /// Adds the tools that parse a question into a computation and find the verified query for it: for a planner that does not parse
+    /// Adds the tools that parse a question into a computation or find the verified query for it: for a planner that does not parse
     /// questions itself.
     pub fn with_reading(mut self, engine: &Arc<Engine>) -> Self {
         if let Some(queries) = &self.queries {
@@ -149,8 +146,7 @@ impl DiscoveryTools {
 
     /// Hides tools that only programs need or that other tools cover, for language models.
     pub fn for_language_model(self) -> Self {
-        let [validate, sources] = Engine::NEEDLESS_TOOLS;
-        self.unlist(&[validate, sources, VerifiedQueries::FIND_TOOL])
+        self.unlist(&Engine::NEEDLESS_TOOLS)
     }
 
     /// Hides tools, which can still be called.

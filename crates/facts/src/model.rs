@@ -205,6 +205,9 @@ pub struct Resolution {
     /// Warnings: outdated sources, failed lookups or writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Whether the question asks for nothing but the meaning of the term.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_whole: bool,
 }
 
 impl Resolution {

@@ -50,6 +50,7 @@ pub(crate) fn resolve(question: &str, tables: &[&TermTable], is_of_schema: &dyn 
         return out;
     }
     let top = terms.remove(0);
+    out.is_whole = top.best().asks == Asks::Alone;
     if top.best().asks == Asks::Otherwise {
         out.related = terms.iter().take(SHOWN).map(|term| to_related(term.best().definition)).collect();
     }
@@ -70,6 +71,7 @@ fn empty(question: &str) -> Resolution {
         clarification: None,
         related: Vec::new(),
         note: None,
+        is_whole: false,
     }
 }
 

@@ -9,12 +9,12 @@ use prospector_llm::{
     purpose::{Mode, PreviousTurn},
 };
 use prospector_text::stop_words::OF_QUERIES;
-use prospector_text::{identifiers, periods, stem};
+use prospector_text::{identifiers, stem};
 use serde_json::{Value, json};
 
 use crate::{
     calls::{
-        Call, RESOLVE_FACT, SEARCH_DOCUMENTS, SEARCH_OPERATIONS, SEARCH_TABLES, hits, items, pair_results, relevance,
+        Call, RESOLVE_FACT, SEARCH_DOCUMENTS, SEARCH_OPERATIONS, SEARCH_TABLES, hits, pair_results, relevance,
         translate,
     },
     catalog::{Next, answer_catalog},
@@ -22,7 +22,6 @@ use crate::{
     render::{UNDERSTOOD, WHO, read_choices, render_choices, render_computed, render_nearest, render_verified, write},
 };
 
-const FIND: &str = DiscoveryTools::FIND_VERIFIED_TOOL;
 const RUN: &str = DiscoveryTools::RUN_VERIFIED_TOOL;
 const COMPUTE: &str = DiscoveryTools::METRICS_TOOL;
 
@@ -46,10 +45,6 @@ const MAX_CHANGE_WORDS: usize = 6;
 const LEADS: [&str; 6] = ["and ", "only ", "what about ", "how about ", "the same ", "same "];
 const SHORT_LEADS: [&str; 8] = ["by ", "per ", "in ", "for ", "since ", "before ", "after ", "from "];
 const ASKING: [&str; 8] = ["how", "what", "which", "who", "show", "list", "number", "average"];
-
-/// Starts of questions that ask what something is, and words that ask for a definition.
-const DEFINING_STARTS: [&str; 4] = ["what is ", "what are ", "what's ", "who is "];
-const DEFINING: [&str; 5] = ["mean", "meant", "define", "definition", "stand"];
 
 /// The turn to answer.
 pub(crate) struct Turn<'a> {
@@ -95,19 +90,6 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
         Some(Next::Call(calls)) if !turn.finish => return call(calls),
         _ => {}
     }
-    if can_run && has(FIND) {
-        match (of(FIND).map(find_answering), of(RUN)) {
-            (None, _) if !turn.finish => return call(vec![(FIND, json!({"question": question, "limit": 1}))]),
-            (Some(Some(query)), None) if !turn.finish => {
-                return call(vec![(RUN, json!({"name": query["name"], "parameters": query["parameters"]}))]);
-            }
-            (Some(Some(query)), Some(ran)) if !ran.is_error => {
-                let data = ran.data.as_ref().unwrap_or(&Value::Null);
-                return say(render_verified(data, &query["parameters"], understood.as_deref()));
-            }
-            _ => {}
-        }
-    }
     let chosen = turn.previous.filter(|_| can_run).and_then(|previous| choose(question, previous));
     let whole = match (&chosen, resolve_follow_up(question, turn).filter(|_| can_run)) {
         (Some((asked, _)), _) => asked.clone(),
@@ -121,16 +103,22 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
             // What a choice leaves out of the question is not part of the answer.
             let choice = chosen.as_ref().map(|(_, choice)| choice.as_str());
             let understood = choice.or((whole != turn.question.trim()).then_some(&whole));
-            match data["choices"].as_array() {
-                Some(choices) => say(offer(question, &results, data, choices)),
-                None => say(render_computed(data, understood)),
+            match (data["choices"].as_array(), of(RUN)) {
+                (Some(choices), _) => say(offer(question, &results, data, choices)),
+                (None, _) if data["verified_query"].is_null() => say(render_computed(data, understood)),
+                (None, None) if !turn.finish => {
+                    call(vec![(RUN, json!({"name": data["verified_query"], "parameters": data["parameters"]}))])
+                }
+                (None, Some(ran)) if !ran.is_error => {
+                    let rows = ran.data.as_ref().unwrap_or(&Value::Null);
+                    say(render_verified(rows, &data["parameters"], understood))
+                }
+                (None, Some(failed)) => say(answer_failed(question, &results, failed)),
+                (None, None) => say(decline(question, &results, "the call limit was reached before the query")),
             }
         }
         Some(failed) => say(answer_failed(question, &results, failed)),
-        None if !turn.finish
-            && !request.tools.is_empty()
-            && !results.iter().any(|(call, _)| call.name != FIND && call.name != RUN) =>
-        {
+        None if !turn.finish && !request.tools.is_empty() && results.is_empty() => {
             let mut arguments = json!({"question": whole});
             if let Some((_, choice)) = chosen {
                 arguments["choice"] = json!(choice);
@@ -168,11 +156,6 @@ fn look(question: &str) -> Vec<Call> {
     let phrases = find_phrases(question).into_iter().take(MAX_PHRASES);
     calls.extend(phrases.map(|phrase| (RESOLVE_FACT, json!({"question": phrase}))));
     calls
-}
-
-/// Returns the verified query that answers the question.
-fn find_answering(found: &ToolResult) -> Option<&Value> {
-    items(found.data.as_ref().filter(|_| !found.is_error)?).find(|item| item["answers"] == true)
 }
 
 /// Returns the previous question and the selected choice, if the previous answer offered choices and this question is the number or the
@@ -295,17 +278,11 @@ fn explain(question: &str, results: &[(&ToolCall, &ToolResult)], least: f64) -> 
 
 /// Returns the definition of a term if the question asks for nothing else: `what does EMEA mean?`
 fn define(question: &str, results: &[(&ToolCall, &ToolResult)]) -> Option<String> {
-    let lower = question.to_lowercase();
-    let words = periods::words(&lower);
-    let asks = DEFINING_STARTS.iter().any(|start| lower.starts_with(start));
-    if !asks && !words.iter().any(|word| DEFINING.contains(word)) {
-        return None;
-    }
-    let others = words.into_iter().filter(|word| !OF_QUERIES.contains(word) && !DEFINING.contains(word));
-    let asked = list_stems(&others.collect::<Vec<_>>().join(" "));
-    let mut known = list_definitions(question, results).into_iter();
-    let is_known = known.any(|value| list_stems(&write(&value["term"]).to_lowercase()) == asked);
-    if is_known { explain(question, results, MIN_PASSAGE_RELEVANCE) } else { None }
+    let is_whole = |(call, result): &(&ToolCall, &ToolResult)| {
+        let is_asked = call.name == RESOLVE_FACT && call.arguments["question"] == question;
+        is_asked && result.data.as_ref().is_some_and(|data| data["is_whole"] == true)
+    };
+    if results.iter().any(is_whole) { explain(question, results, MIN_PASSAGE_RELEVANCE) } else { None }
 }
 
 /// Returns the stems of the words of a text.

@@ -57,7 +57,6 @@ pub(crate) fn plan(request: &ChatRequest, question: &str, finish: bool) -> ChatR
 /// Returns the calls that find everything the question may need.
 fn look(question: &str) -> Vec<Call> {
     let mut calls = vec![
-        (DiscoveryTools::FIND_VERIFIED_TOOL, json!({"question": question, "limit": 1})),
         (DiscoveryTools::METRICS_TOOL, json!({"question": question, "dry_run": true})),
         (RESOLVE_FACT, json!({"question": question})),
     ];
@@ -113,7 +112,6 @@ impl Evidence {
                     evidence.failures.push(format!("{name}: {}", message.unwrap_or("it failed")));
                 }
                 (_, None) => {}
-                (DiscoveryTools::FIND_VERIFIED_TOOL, Some(found)) => evidence.add_verified(found),
                 (DiscoveryTools::METRICS_TOOL, Some(planned)) => evidence.add_computed(planned),
                 (RESOLVE_FACT, Some(resolved)) => evidence.definitions.extend(read_definitions(resolved)),
                 (_, Some(found)) => evidence.add_hits(kind.unwrap_or_default().trim_end_matches('s'), found),
@@ -122,19 +120,13 @@ impl Evidence {
         evidence
     }
 
-    /// Uses the verified query that answers the question.
-    fn add_verified(&mut self, found: &Value) {
-        let Some(item) = items(found).find(|item| item["answers"] == true) else { return };
-        let Some(name) = item["name"].as_str() else { return };
-        let parameters = item["parameters"].as_object().cloned().unwrap_or_default();
-        let goal = format!("Run the verified query `{name}`: {}", text(item, "question"));
-        self.action = Some((Action::VerifiedQuery(QueryCall { name: name.to_owned(), parameters }), goal));
-        self.tables = texts(item, "tables");
-    }
-
-    /// Uses the query that covers the question: declared metrics, or else SQL over tables; or the choices.
+    /// Uses the query that covers the question: a verified one, declared metrics, or else SQL over tables; or the choices.
     fn add_computed(&mut self, planned: &Value) {
-        if self.action.is_some() {
+        self.tables = texts(planned, "tables");
+        if let Some(name) = planned["verified_query"].as_str() {
+            let parameters = planned["parameters"].as_object().cloned().unwrap_or_default();
+            let goal = format!("Run the verified query `{name}`: {}", text(planned, "question"));
+            self.action = Some((Action::VerifiedQuery(QueryCall { name: name.to_owned(), parameters }), goal));
             return;
         }
         if let Some(choices) = planned["choices"].as_array() {
@@ -155,7 +147,6 @@ impl Evidence {
                 Action::Sql(SqlQuery { sql: text(planned, "sql"), database })
             }
         };
-        self.tables = texts(planned, "tables");
         self.metrics = if is_declared { declared } else { Vec::new() };
         self.action = Some((action, goal));
     }

@@ -1,4 +1,4 @@
-//! The verified queries of a catalog: loading, validation, matching and execution.
+//! The verified queries of a catalog: loading, validation and execution.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,6 @@ use crate::{
     domains::find_domains,
     error::Refusal,
     load::load,
-    matching::{Candidate, rank},
     model::{Parameter, QueryState},
     render::{place, record},
     value::{Domain, admit, example, read},
@@ -120,28 +119,6 @@ impl VerifiedQueries {
         self.queries.iter().map(record).collect()
     }
 
-    /// Returns the queries that share words with a question, for use as examples; no source is asked for column values.
-    /// [`VerifiedQueries::find`] determines which one answers the question.
-    pub fn near(&self, question: &str) -> Vec<Candidate<'_>> {
-        let all: Vec<(&VerifiedQuery, Vec<Domain>)> = self
-            .queries
-            .iter()
-            .filter(|query| query.stale().is_none())
-            .map(|query| (query, query.parameters.iter().map(of_file).collect()))
-            .collect();
-        rank(question, &all)
-    }
-
-    /// Returns the queries that share words with a question, the most similar first, with the values from the question. At most the first
-    /// has no doubts: it answers the question.
-    pub async fn find(&self, question: &str, engine: &Engine) -> Vec<Candidate<'_>> {
-        let mut all = Vec::new();
-        for (at, query) in self.queries.iter().enumerate().filter(|(_, query)| query.stale().is_none()) {
-            all.push((query, self.domains(at, engine).await.to_vec()));
-        }
-        rank(question, &all)
-    }
-
     async fn domains(&self, at: usize, engine: &Engine) -> &[Domain] {
         self.domains[at].get_or_init(|| find_domains(&self.queries[at], engine)).await
     }
@@ -197,14 +174,6 @@ impl VerifiedQueries {
         engine.validate(&bound, query.database.as_deref()).await?;
         Ok(())
     }
-}
-
-/// Returns the domain of a parameter as declared in the file.
-fn of_file(parameter: &Parameter) -> Domain {
-    if parameter.allowed.is_empty() {
-        return Domain::Any;
-    }
-    Domain::OneOf(parameter.allowed.iter().map(|one| (one.value.clone(), one.words.clone())).collect())
 }
 
 /// Parses the values of all parameters.

@@ -1,5 +1,5 @@
 //! Verified queries: SQL approved by a person, with the question that it answers and typed parameters. They are read from files,
-//! validated against their sources, matched to questions, and run read-only.
+//! validated against their sources, and run read-only.
 //!
 //! ```
 //! use prospector_connect::{open, source::{Source as Place, SourceKind}};
@@ -21,9 +21,10 @@
 //! let (queries, problems) = VerifiedQueries::load(&[file], &engine).await;
 //! assert!(problems.is_empty());
 //!
-//! let found = queries.find("How many orders do we have in Brazil?", &engine).await;
-//! assert!(found[0].doubts.is_empty());
-//! assert!(!queries.find("How many orders were refunded in Brazil?", &engine).await[0].doubts.is_empty());
+//! let query = queries.resolve("orders-of-country").unwrap();
+//! let values = serde_json::json!({"country": "Brazil"}).as_object().cloned().unwrap();
+//! let run = queries.run(query, &values, &engine, 10).await?;
+//! assert_eq!(run.rows.rows, [[serde_json::json!(2)]]);
 //! # Ok(()) }
 //! ```
 //!
@@ -35,7 +36,6 @@ mod error;
 mod example;
 mod file;
 mod load;
-mod matching;
 pub mod model;
 mod objections;
 mod proposals;
@@ -46,7 +46,6 @@ mod value;
 pub use discovery::{VerifiedQueries, VerifiedRun};
 pub use error::QueryError;
 pub use load::list_files;
-pub use matching::{Candidate, Doubt};
 pub use model::{Parameter, VerifiedQuery};
 
 /// Pending proposals of queries, and reported answers, for review by the catalog maintainer.

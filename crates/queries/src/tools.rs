@@ -15,8 +15,6 @@ impl VerifiedQueries {
     pub const LIST_TOOL: &'static str = list::ListVerifiedQueries::NAME;
     /// The name of the tool that returns one.
     pub const GET_TOOL: &'static str = list::GetVerifiedQuery::NAME;
-    /// The name of the tool that finds the queries for a question; its argument is `question`.
-    pub const FIND_TOOL: &'static str = run::FindVerifiedQueries::NAME;
     /// The name of the tool that runs one; its arguments are `name` and `parameters`.
     pub const RUN_TOOL: &'static str = run::RunVerifiedQuery::NAME;
 
@@ -25,16 +23,9 @@ impl VerifiedQueries {
         Toolset::new().with(list::ListVerifiedQueries(self.clone())).with(list::GetVerifiedQuery(self.clone()))
     }
 
-    /// Returns the tool that finds the query for a question.
-    pub fn finding(self: &Arc<Self>, engine: &Arc<Engine>) -> Toolset {
-        Toolset::new().with(run::FindVerifiedQueries(self.clone(), engine.clone()))
-    }
-
-    /// Returns the tools that find the query for a question, and run it, in the session of an engine.
+    /// Returns the tool that runs a query in the session of an engine.
     pub fn running(self: &Arc<Self>, engine: &Arc<Engine>) -> Toolset {
-        Toolset::new()
-            .with(run::FindVerifiedQueries(self.clone(), engine.clone()))
-            .with(run::RunVerifiedQuery(self.clone(), engine.clone()))
+        Toolset::new().with(run::RunVerifiedQuery(self.clone(), engine.clone()))
     }
 
     fn find_named(&self, name: &str) -> Result<&VerifiedQuery, ToolError> {

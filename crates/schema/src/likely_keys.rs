@@ -7,12 +7,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use prospector_connect::table::{Column, Table};
-use prospector_text::{identifiers, stem::strip_plural};
+use prospector_text::{
+    identifiers::{self, KEY_WORDS},
+    stem::strip_plural,
+};
 
 use crate::families::Families;
-
-/// The last words of columns that refer to something.
-const KEY_WORDS: &[&str] = &["id", "key", "code", "no", "nr", "num", "number", "uuid", "guid", "sk", "pk", "fk", "ref"];
 
 /// Maximum number of tables that share a column without an owner; more share a word rather than a key.
 const MAX_SHARING: usize = 5;

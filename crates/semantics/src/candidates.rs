@@ -26,10 +26,13 @@ mod rows_sql;
 mod scope;
 mod seeds;
 mod values;
+mod verified;
 
 use async_trait::async_trait;
 use chrono::NaiveDate;
+use serde_json::{Map, Value};
 
+use prospector_engine::Engine;
 use prospector_text::periods;
 
 use crate::query::MetricQuery;
@@ -43,6 +46,8 @@ use scope::Scope;
 
 /// Longer questions are not parsed.
 pub(crate) const MAX_QUESTION_CHARS: usize = 400;
+/// The minimum score to compute a candidate without confirmation.
+pub(crate) const ACCEPT: f64 = 0.88;
 /// The maximum number of candidates that are kept per database.
 const MAX_KEPT: usize = 8;
 /// The maximum number of databases named by a question that are searched.
@@ -63,7 +68,7 @@ pub struct NamedValue {
 }
 
 /// What the words of a question may refer to.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Vocabulary {
     /// The databases that it names.
     pub databases: Vec<String>,
@@ -73,6 +78,51 @@ pub struct Vocabulary {
     pub values: Vec<NamedValue>,
     /// Text columns with yes/no values, with their value for yes.
     pub flags: Vec<NamedValue>,
+    /// Verified queries that may answer it.
+    pub queries: Vec<VerifiedQuery>,
+}
+
+/// A query that a person has approved for a question.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct VerifiedQuery {
+    /// Its name.
+    pub name: String,
+    /// The wordings of its question, with `{name}` for the value of a parameter; the first is its title.
+    pub wordings: Vec<String>,
+    /// Its description.
+    pub description: String,
+    /// Its parameters.
+    pub parameters: Vec<QueryParameter>,
+    /// The tables that it reads, as `database.table`.
+    pub tables: Vec<String>,
+}
+
+/// A parameter of a verified query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueryParameter {
+    /// Its name.
+    pub name: String,
+    /// The values of a question that it may have.
+    pub values: ParameterValues,
+    /// Whether it has a default value.
+    pub is_optional: bool,
+}
+
+/// The values of a question that a parameter may have.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ParameterValues {
+    /// These, each with its other names.
+    Texts(Vec<(String, Vec<String>)>),
+    /// Those of a column, `database.table.column`.
+    Column(String),
+    /// Any text in quotation marks.
+    Quoted,
+    /// These numbers; any if there are none.
+    Numbers(Vec<f64>),
+    /// Days.
+    Days,
+    /// Nothing that a question says.
+    None,
 }
 
 /// A term with a definition other than a metric.
@@ -94,6 +144,18 @@ pub trait Glossary: Send + Sync {
 
     /// Returns the terms of a question that have a definition.
     async fn define(&self, question: &str) -> Vec<DefinedTerm>;
+
+    /// Returns the SQL of a verified query with these values, and the database that it runs in if it is one; `None` if it does not accept
+    /// them.
+    async fn bind(
+        &self,
+        query: &str,
+        values: &Map<String, Value>,
+        engine: &Engine,
+    ) -> Option<(String, Option<String>)> {
+        let _ = (query, values, engine);
+        None
+    }
 
     /// Returns a description of a database; empty if unknown.
     fn describe(&self, database: &str) -> String {
@@ -123,7 +185,7 @@ pub(crate) struct Candidate {
     pub(crate) unused: Vec<String>,
     /// A human-readable description of what it computes.
     pub(crate) text: String,
-    /// The database that it reads first.
+    /// The database that it reads first; empty for a verified query.
     pub(crate) database: String,
     /// Follow-up questions that would be understood.
     pub(crate) follow_ups: Vec<String>,
@@ -141,6 +203,30 @@ pub(crate) enum CandidateQuery {
     },
     /// SQL that lists rows.
     Sql { sql: String, tables: Vec<String> },
+    /// A verified query, with the values of the question.
+    Verified { name: String, parameters: Map<String, Value>, tables: Vec<String> },
+}
+
+impl Candidate {
+    /// Returns whether a person has approved its query.
+    pub(crate) fn is_verified(&self) -> bool {
+        matches!(self.query, CandidateQuery::Verified { .. })
+    }
+}
+
+impl ParameterValues {
+    fn is_text(&self) -> bool {
+        matches!(self, ParameterValues::Texts(_) | ParameterValues::Column(_) | ParameterValues::Quoted)
+    }
+}
+
+impl VerifiedQuery {
+    /// Returns its question with these values.
+    fn ask(&self, values: &Map<String, Value>) -> String {
+        let title = self.wordings.first().cloned().unwrap_or_default();
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        values.iter().fold(title, |title, (name, value)| title.replace(&format!("{{{name}}}"), &text(value)))
+    }
 }
 
 /// Returns whether a question asks for numbers: how many, which share, the highest, by month, more than, in 2025.
@@ -153,29 +239,42 @@ pub(crate) fn asks_for_figures(question: &str) -> bool {
     has_number || (0..words.len()).any(computes) || !periods::find_on(question, NaiveDate::default()).is_empty()
 }
 
-/// Returns what the words of a question may refer to; databases that it names are also searched separately.
-pub(crate) async fn look_up(question: &str, sources: &[Tables<'_>], glossary: &dyn Glossary) -> Vocabulary {
-    let read = Question::read(question, NaiveDate::default(), glossary);
-    let is_named = |source: &&Tables<'_>| read.names(source.database, &glossary.describe(source.database));
-    let named: Vec<&str> = sources.iter().filter(is_named).map(|source| source.database).take(MAX_NAMED).collect();
-    let databases = named.iter().map(|name| (*name).to_owned()).collect();
-    Vocabulary { databases, ..glossary.find(question, &named).await }
+/// A question, and the changes that follow it: `X? And in 2024?` is the question `X?` with a change.
+pub(crate) struct Asked {
+    question: Question,
+    changes: Vec<Question>,
 }
 
-/// Returns the candidates for a question, the best first. `X? And in 2024?` is the question `X?` with a change.
+impl Asked {
+    /// Returns `None` for a text without a question.
+    pub(crate) fn read(text: &str, today: NaiveDate, glossary: &dyn Glossary) -> Option<Asked> {
+        let mut parts = text.split('?').map(str::trim).filter(|part| !part.is_empty());
+        let question = Question::read(parts.next()?, today, glossary);
+        let year = question.year();
+        let changes = parts.map(|part| Question::read(&with_year(part, year.as_deref()), today, glossary)).collect();
+        Some(Asked { question, changes })
+    }
+
+    /// Returns what the words of the question `text` may refer to; databases that it names are also searched separately.
+    pub(crate) async fn look_up(&self, text: &str, sources: &[Tables<'_>], glossary: &dyn Glossary) -> Vocabulary {
+        let is_named = |source: &&Tables<'_>| {
+            let about = glossary.describe(source.database);
+            std::iter::once(&self.question).chain(&self.changes).any(|part| part.names(source.database, &about))
+        };
+        let named: Vec<&str> = sources.iter().filter(is_named).map(|source| source.database).take(MAX_NAMED).collect();
+        let databases = named.iter().map(|name| (*name).to_owned()).collect();
+        Vocabulary { databases, ..glossary.find(text, &named).await }
+    }
+}
+
+/// Returns the candidates for a question, the best first.
 pub(crate) fn list_candidates(
     model: &SemanticModel,
-    question: &str,
+    Asked { question: read, changes }: &Asked,
     vocabulary: &Vocabulary,
     sources: &[Tables<'_>],
     glossary: &dyn Glossary,
 ) -> Vec<Candidate> {
-    let mut parts = question.split('?').map(str::trim).filter(|part| !part.is_empty());
-    let Some(first) = parts.next() else { return Vec::new() };
-    let read = Question::read(first, model.today(), glossary);
-    let year = read.year();
-    let changes = parts.map(|part| Question::read(&with_year(part, year.as_deref()), model.today(), glossary));
-    let changes: Vec<Question> = changes.collect();
     let mut databases: Vec<&str> = Vec::new();
     let of_tables = vocabulary.tables.iter().filter_map(|id| id.split_once('.').map(|(database, _)| database));
     let of_metrics = model
@@ -190,13 +289,16 @@ pub(crate) fn list_candidates(
         }
     }
     let mut all: Vec<Candidate> = Vec::new();
+    if changes.is_empty() {
+        all.extend(verified::list(read, vocabulary, model.today(), glossary));
+    }
     for source in databases.iter().filter_map(|name| sources.iter().find(|source| source.database == *name)) {
-        let scope = Scope::new(model, *source, vocabulary, &read);
+        let scope = Scope::new(model, *source, vocabulary, read);
         let names = Names::of(&scope, glossary);
-        let mentions = names.find(&read, glossary);
-        let mut found: Vec<Scored> = compose(&scope, &read, &mentions);
+        let mentions = names.find(read, glossary);
+        let mut found: Vec<Scored> = compose(&scope, read, &mentions);
         found.truncate(MAX_KEPT);
-        for change in &changes {
+        for change in changes {
             let parts = compose::read_parts(change, &names.find(change, glossary));
             found = found.into_iter().filter_map(|scored| change::apply(&scope, scored, change, &parts)).collect();
         }

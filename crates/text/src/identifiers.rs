@@ -1,5 +1,9 @@
 //! Splits identifiers into words.
 
+/// The last words of the names of keys.
+pub const KEY_WORDS: [&str; 13] =
+    ["id", "key", "code", "no", "nr", "num", "number", "uuid", "guid", "sk", "pk", "fk", "ref"];
+
 /// Splits an identifier without separators into lower-case words: between lower and upper case, before the last capital
 /// of an acronym (`HTTPServer`) except in its plural (`URLs`), and between letters and digits.
 pub fn split(word: &str) -> Vec<String> {

@@ -67,6 +67,8 @@ pub struct Period {
     pub to: String,
     /// The position of its first word among the [`words`] of the text, and its number of words.
     pub place: (usize, usize),
+    /// The number of words before it that make it open-ended: one in `since 2024`.
+    pub lead: usize,
 }
 
 /// Minimum share of a period that data must cover to count as data of that period.
@@ -125,15 +127,16 @@ fn find_by(text: &str, read: impl Fn(&[&str]) -> Option<Read>) -> Vec<Period> {
             at += 1;
             continue;
         };
-        let before = words[..at].iter().rev().find(|word| **word != "the").copied().unwrap_or_default();
-        let (from, to) = match before {
-            "since" => (from, NO_END.to_owned()),
-            "after" => (to, NO_END.to_owned()),
-            "before" => (NO_BEGINNING.to_owned(), from),
-            "until" | "through" => (NO_BEGINNING.to_owned(), to),
-            _ => (from, to),
+        let opener = words[..at].iter().rposition(|word| *word != "the");
+        let (from, to, is_open) = match opener.map_or("", |opener| words[opener]) {
+            "since" => (from, NO_END.to_owned(), true),
+            "after" => (to, NO_END.to_owned(), true),
+            "before" => (NO_BEGINNING.to_owned(), from, true),
+            "until" | "through" => (NO_BEGINNING.to_owned(), to, true),
+            _ => (from, to, false),
         };
-        found.push(Period { from, to, place: (at, taken) });
+        let lead = opener.filter(|_| is_open).map_or(0, |opener| at - opener);
+        found.push(Period { from, to, place: (at, taken), lead });
         at += taken;
     }
     found

@@ -1,17 +1,15 @@
 //! Verified queries similar to a question, as examples in the prompt.
 
 use prospector_core::{mark::as_data, tokens};
-use prospector_discovery::{DiscoveryTools, review::Candidate};
+use prospector_discovery::{DiscoveryTools, review::VerifiedQuery};
 
 /// Maximum number of examples.
-const MAX_EXAMPLES: usize = 3;
+pub(crate) const MAX_EXAMPLES: usize = 3;
 /// Maximum number of tokens of all examples, estimated.
 const MAX_TOKENS: usize = 600;
-/// Minimum similarity to the question.
-const MIN_SIMILARITY: f64 = 0.3;
 
-/// Returns the examples, the most similar first, within the token limit; `None` without any. With `tools`, the text says how to run one.
-pub(crate) fn render_examples(near: &[Candidate<'_>], tools: bool) -> Option<String> {
+/// Returns the examples, the most relevant first, within the token limit; `None` without any. With `tools`, the text says how to run one.
+pub(crate) fn render_examples(near: &[&VerifiedQuery], tools: bool) -> Option<String> {
     let mut head = "\n\nVerified queries similar to the question. ".to_owned();
     head += &match tools {
         true => format!(
@@ -21,8 +19,7 @@ pub(crate) fn render_examples(near: &[Candidate<'_>], tools: bool) -> Option<Str
         false => "Use them as examples of how values are computed:".to_owned(),
     };
     let (mut text, mut room) = (String::new(), MAX_TOKENS.saturating_sub(tokens::estimate(&head)));
-    for candidate in near.iter().filter(|near| near.similarity >= MIN_SIMILARITY).take(MAX_EXAMPLES) {
-        let query = candidate.query;
+    for query in near {
         let parameters: Vec<String> =
             query.parameters.iter().map(|one| format!("{} ({})", one.name, one.kind.as_str())).collect();
         let with = if parameters.is_empty() { String::new() } else { format!(" with {}", parameters.join(", ")) };

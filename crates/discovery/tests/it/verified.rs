@@ -220,26 +220,25 @@ const OTHERS: &[&str] = &[
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_rephrased_questions_but_not_similar_ones() {
     let (catalog, engine, _state) = sample().await;
+    let tools = DiscoveryTools::new(&catalog, Profile::Full).with_engine(&engine);
+    let ask = async |question: &str| {
+        let arguments = json!({"question": question, "dry_run": true});
+        tools.call(DiscoveryTools::METRICS_TOOL, arguments).await.map_or(Value::Null, |found| found.into_json())
+    };
     let (mut right, mut missed, mut wrong) = (0, Vec::new(), Vec::new());
     for (question, name, parameters) in REWORDED {
-        let found = catalog.verified.find(question, &engine).await;
-        let Some(first) = found.first().filter(|first| first.doubts.is_empty()) else {
-            let nearest = found.first().map(|first| format!("{} {:?}", first.query.name, first.doubts));
-            missed.push(format!("{question}: {}", nearest.unwrap_or_default()));
-            continue;
-        };
-        let values: Map<String, Value> = serde_json::from_str(parameters).unwrap();
-        let run = catalog.verified.run(first.query, &values, &engine, 1).await.unwrap();
-        if first.query.name == *name && run.parameters == first.parameters {
-            right += 1;
-        } else {
-            wrong.push(format!("{question}: {} {:?}", first.query.name, first.parameters));
+        let found = ask(question).await;
+        let expected: Value = serde_json::from_str(parameters).unwrap();
+        match found["verified_query"].as_str() {
+            None => missed.push(format!("{question}: {found}")),
+            Some(query) if query == *name && found["parameters"] == expected => right += 1,
+            Some(_) => wrong.push(format!("{question}: {found}")),
         }
     }
     for question in OTHERS {
-        let found = catalog.verified.find(question, &engine).await;
-        if let Some(first) = found.first().filter(|first| first.doubts.is_empty()) {
-            wrong.push(format!("{question}: {} {:?}", first.query.name, first.parameters));
+        let found = ask(question).await;
+        if !found["verified_query"].is_null() {
+            wrong.push(format!("{question}: {found}"));
         }
     }
     let recall = f64::from(right) / REWORDED.len() as f64;

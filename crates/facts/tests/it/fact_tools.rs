@@ -84,7 +84,8 @@ async fn resolution_reveals_term_and_source() {
             "confidence": 0.9,
             "sources": [{"type": "document", "name": "rules#Customers", "confidence": 0.9,
                          "excerpt": "A big spender is a customer who paid at least 100 in all."}],
-            "needs_clarification": false
+            "needs_clarification": false,
+            "is_whole": true
         }),
     )
     .await;

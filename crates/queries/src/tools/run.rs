@@ -1,10 +1,10 @@
-//! `find_verified_queries` and `run_verified_query`
+//! `run_verified_query`
 
 use std::sync::Arc;
 
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::finding::{QueryFinding, QueryRows, Verification};
-use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
+use prospector_core::tool::{Effect, Part, Tool, ToolError, ToolOutput};
 use prospector_engine::Engine;
 use prospector_engine::query::Literal;
 use schemars::JsonSchema;
@@ -14,94 +14,11 @@ use serde_json::{Map, Value};
 use crate::{
     VerifiedQueries, VerifiedQuery,
     file::slots,
-    matching::Candidate,
     value::{show, to_json},
 };
 
 /// The maximum number of rows in an answer.
 const MAX_ROWS: usize = 50;
-const DEFAULT_FOUND: usize = 3;
-const MAX_FOUND: usize = 20;
-
-pub(super) struct FindVerifiedQueries(pub(super) Arc<VerifiedQueries>, pub(super) Arc<Engine>);
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct FindArgs {
-    /// The complete question.
-    question: String,
-    /// Maximum number of queries (default 3).
-    limit: Option<usize>,
-}
-
-/// A query that may answer a question.
-#[derive(Clone, Serialize)]
-pub(super) struct Found {
-    name: String,
-    question: String,
-    /// Whether it answers the question, with every word covered.
-    answers: bool,
-    /// From 0 to 1.
-    similarity: f64,
-    /// The values from the question.
-    parameters: Map<String, Value>,
-    /// The tables that it reads.
-    tables: Vec<String>,
-    /// Why it may not answer the question.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    doubts: Vec<String>,
-}
-
-impl Found {
-    fn of(candidate: &Candidate<'_>) -> Self {
-        let values = candidate.parameters.iter().map(|(name, value)| (name.clone(), to_json(value)));
-        Found {
-            name: candidate.query.name.clone(),
-            question: candidate.query.question.clone(),
-            answers: candidate.doubts.is_empty(),
-            similarity: (candidate.similarity * 100.0).round() / 100.0,
-            parameters: values.collect(),
-            tables: candidate.query.tables().to_vec(),
-            doubts: candidate.doubts.iter().map(ToString::to_string).collect(),
-        }
-    }
-}
-
-impl Tool for FindVerifiedQueries {
-    const NAME: &'static str = "find_verified_queries";
-    const DESCRIPTION: &'static str = "Finds the verified query that answers a question, with the parameter values from the \
-        question. Use it before writing SQL.";
-    const MORE: &'static str = "call again with a larger max_tokens";
-    const EFFECT: Effect = Effect::Reads;
-    type Args = FindArgs;
-    type Output = Page<Found>;
-
-    async fn call(&self, args: FindArgs) -> Result<Page<Found>, ToolError> {
-        if args.question.trim().is_empty() {
-            return Err(ToolError::invalid("question is empty", Some("pass the complete question".into())));
-        }
-        let found = self.0.find(&args.question, &self.1).await;
-        let limit = args.limit.unwrap_or(DEFAULT_FOUND).clamp(1, MAX_FOUND);
-        let shown: Vec<Found> = found.iter().take(limit).map(Found::of).collect();
-        if shown.is_empty() {
-            return Ok(Page::nothing("no verified query matches", Vec::new()));
-        }
-        let note =
-            shown.iter().all(|one| !one.answers).then(|| "no verified query answers exactly this question".to_owned());
-        Ok(Page::whole(shown).remark(note))
-    }
-}
-
-impl ToolOutput for Found {
-    fn reveals(&self) -> Vec<Resource> {
-        let tables = self.tables.iter().map(|table| Resource::new(ResourceKind::Table, table));
-        std::iter::once(Resource::new(ResourceKind::Query, &self.name)).chain(tables).collect()
-    }
-
-    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
-        vec![("question", Part::Text(&mut self.question)), ("doubts", Part::entries(&mut self.doubts))]
-    }
-}
 
 pub(super) struct RunVerifiedQuery(pub(super) Arc<VerifiedQueries>, pub(super) Arc<Engine>);
 

@@ -14,9 +14,9 @@ const MAX_COMBINATIONS: usize = 48;
 /// The maximum number of meanings of one span.
 const MAX_MEANINGS: usize = 3;
 /// The minimum weight of a word of an operator, a period or a grain.
-const MARK_WEIGHT: f64 = 0.5;
+pub(super) const MARK_WEIGHT: f64 = 0.5;
 /// The penalty for an aggregating operator that an interpretation does not use.
-const UNUSED_OPERATOR: f64 = 1.0;
+pub(super) const UNUSED_OPERATOR: f64 = 1.0;
 
 /// The factor for the weight of an unused word right before a used one.
 const MODIFIER: f64 = 2.0;
@@ -79,6 +79,12 @@ pub(super) fn judge(question: &Question, parts: &[Part], assembly: &Assembly<'_>
             covered[name.at..name.end()].fill(0.0);
         }
     }
+    let (share, unused) = measure(question, &covered, weights);
+    (share - assembly.penalty, unused)
+}
+
+/// Returns the share of the total weight that is covered, and the uncovered words.
+pub(super) fn measure(question: &Question, covered: &[f64], mut weights: Vec<f64>) -> (f64, Vec<String>) {
     // A word right before a used part is likely to modify its meaning: `second highest`, `active customers`.
     for at in (0..covered.len().saturating_sub(1)).rev() {
         if covered[at] == 0.0 && weights[at] > 0.0 && covered[at + 1] > 0.0 {
@@ -88,7 +94,7 @@ pub(super) fn judge(question: &Question, parts: &[Part], assembly: &Assembly<'_>
     let total: f64 = weights.iter().sum();
     let reached: f64 = covered.iter().zip(&weights).map(|(score, weight)| score * weight).sum();
     let unused = (0..covered.len()).filter(|at| covered[*at] == 0.0 && weights[*at] > 0.0);
-    (reached / total.max(f64::MIN_POSITIVE) - assembly.penalty, question.quote(unused))
+    (reached / total.max(f64::MIN_POSITIVE), question.quote(unused))
 }
 
 /// Returns the combinations of meanings of the parts that cover most of a question, the most likely first: once with the names of metrics

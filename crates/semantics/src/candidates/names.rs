@@ -14,7 +14,7 @@ use super::question::{Question, Span, Token, stems, without};
 use super::scope::{DATE_WORDS, Place, Scope};
 
 /// The maximum number of words in a span that is looked up.
-const MAX_SPAN: usize = 6;
+pub(super) const MAX_SPAN: usize = 6;
 
 /// Stems of words that refer to a database in addition to its name.
 const DATABASE_WORDS: &str = "data databas dataset system";
@@ -328,15 +328,8 @@ impl Names {
 
     /// Returns the values that match the words.
     fn find_values(&self, tokens: &[Token], said: &[&str]) -> Vec<(Element, f64)> {
-        let spelled: String = tokens.iter().map(|token| token.lower.replace('-', "")).collect();
-        let score = |value: &[String]| {
-            let is_inflected = || value.iter().zip(said).all(|(own, word)| stems(own).concat() == *word);
-            match is_joined(value, &spelled) {
-                true => Some(WHOLE),
-                false => (value.len() == said.len() && is_inflected()).then_some(INFLECTED),
-            }
-        };
-        let found = self.values.iter().filter_map(|(value, place, text)| Some((score(value)?, place, text)));
+        let found = self.values.iter();
+        let found = found.filter_map(|(value, place, text)| Some((match_value(value, tokens, said)?, place, text)));
         found.map(|(score, place, text)| (Element::Values(vec![(*place, text.clone())]), score)).collect()
     }
 
@@ -420,6 +413,16 @@ fn gather(found: Vec<(Element, f64)>) -> Vec<(Element, f64)> {
     let best = all.first().map_or(0.0, |(_, score)| *score);
     all.retain(|(_, score)| best - score <= MARGIN);
     all
+}
+
+/// Returns how well words, with their stems, match a value: as it is spelled, or inflected.
+pub(super) fn match_value(value: &[String], tokens: &[Token], said: &[&str]) -> Option<f64> {
+    let spelled: String = tokens.iter().map(|token| token.lower.replace('-', "")).collect();
+    let is_inflected = || value.iter().zip(said).all(|(own, word)| stems(own).concat() == *word);
+    match is_joined(value, &spelled) {
+        true => Some(WHOLE),
+        false => (value.len() == said.len() && is_inflected()).then_some(INFLECTED),
+    }
 }
 
 /// Returns whether words are a text without its spaces.

@@ -1,7 +1,10 @@
 //! The names that tables, columns and values are called by, from their identifiers, keys and descriptions.
 
 use prospector_connect::table::{Column, Table};
-use prospector_text::{identifiers, periods};
+use prospector_text::{
+    identifiers::{self, KEY_WORDS},
+    periods,
+};
 
 use super::question::{stems, without};
 
@@ -13,9 +16,6 @@ const UNITS: &str = "usd eur ms s pct cd amt cnt nr no num on at yr dt";
 
 /// Words in table names that do not describe the rows.
 const TABLE_WORDS: [&str; 10] = ["header", "master", "info", "data", "record", "tbl", "table", "fact", "dim", "stg"];
-
-/// Words in the names of keys.
-const KEY_WORDS: [&str; 6] = ["id", "key", "no", "nr", "code", "cd"];
 
 /// Returns the initials of a name of several words: `hr` for `human_resources`.
 pub(super) fn initials(name: &str) -> Option<String> {

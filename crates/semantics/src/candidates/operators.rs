@@ -1,7 +1,7 @@
 //! Operators: what the words of a question do with rows, defined by a table of example phrases.
 
 /// What a phrase does with the rows or groups that a question names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Operator {
     Count,
     Distinct,

@@ -54,6 +54,8 @@ pub(super) struct Question {
     pub(super) marks: Vec<(Span, Mark)>,
     /// Names that are written as one word: `revenue_usd`.
     pub(super) identifiers: Vec<Span>,
+    /// The texts in quotation marks.
+    pub(super) quotations: Vec<String>,
 }
 
 impl Question {
@@ -66,6 +68,8 @@ impl Question {
     }
 
     pub(super) fn read(text: &str, today: NaiveDate, glossary: &dyn Glossary) -> Question {
+        let quoted: Vec<&str> = text.split(['"', '“', '”']).collect();
+        let quotations = (1..quoted.len() - 1).step_by(2).map(|at| quoted[at].to_owned()).collect();
         let words = operators::expand(text);
         let text = words.iter().map(|(word, _)| join_digits(word)).collect::<Vec<_>>().join(" ");
         let (mut identifiers, mut at) = (Vec::new(), 0);
@@ -114,7 +118,7 @@ impl Question {
             matches!(mark, Mark::Period(..))
                 || !periods.iter().any(|period| period.at <= span.at && span.end() <= period.end())
         });
-        let mut question = Question { tokens, marks, identifiers };
+        let mut question = Question { tokens, marks, identifiers, quotations };
         question.mark_series();
         question
     }
@@ -212,13 +216,13 @@ pub(super) fn as_limit(number: f64) -> Option<usize> {
     (number.fract() == 0.0 && number >= 1.0 && number <= f64::from(MAX_LIMIT)).then_some(number as usize)
 }
 
-/// Returns periods with the preceding words that belong to them: `since`, `between`.
+/// Returns periods with the words before them that belong to them.
 fn list_periods(text: &str, today: NaiveDate, tokens: &[Token]) -> Vec<(Span, Mark)> {
     let before = |at: usize| at.checked_sub(1).map_or("", |at| tokens[at].lower.as_str());
     let mut marks: Vec<(Span, Mark)> = Vec::new();
     let mut found = periods::find_on(text, today).into_iter().peekable();
     while let Some(period) = found.next() {
-        let (mut at, mut length) = period.place;
+        let ((at, mut length), mut lead) = (period.place, period.lead);
         let (from, mut to) = (period.from, period.to);
         // `from A to B`, `between A and B`
         if let Some(next) = found.peek() {
@@ -226,15 +230,12 @@ fn list_periods(text: &str, today: NaiveDate, tokens: &[Token]) -> Vec<(Span, Ma
             let is_range = at + length + 1 == next.place.0
                 && matches!((before(at), middle), ("from", "to" | "until" | "through") | ("between", "and"));
             if is_range {
-                length = next.place.0 + next.place.1 - at;
+                (length, lead) = (next.place.0 + next.place.1 - at, 1);
                 to.clone_from(&next.to);
                 found.next();
             }
         }
-        if ["since", "after", "before", "until", "through", "between", "from"].contains(&before(at)) {
-            (at, length) = (at - 1, length + 1);
-        }
-        marks.push((Span { at, length }, Mark::Period(from, to)));
+        marks.push((Span { at: at - lead, length: length + lead }, Mark::Period(from, to)));
     }
     add_months(today, tokens, &mut marks);
     marks

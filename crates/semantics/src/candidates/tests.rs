@@ -8,7 +8,7 @@ use super::*;
 /// The minimum share of questions whose best candidate is the expected one.
 const MIN_RIGHT: f64 = 0.9;
 
-struct Words;
+pub(super) struct Words;
 
 #[async_trait]
 impl Glossary for Words {
@@ -115,7 +115,9 @@ fn list_over(database: &str, tables: &[Table], values: Vec<NamedValue>, question
     let source = Tables { database, dialect: Dialect::Sqlite, tables };
     let ids = tables.iter().map(|table| format!("{database}.{}", table.name)).collect();
     let vocabulary = Vocabulary { tables: ids, values, ..Vocabulary::default() };
-    list_candidates(&SemanticModel::default(), question, &vocabulary, &[source], &Words)
+    let model = SemanticModel::default();
+    let asked = Asked::read(question, model.today(), &Words).unwrap();
+    list_candidates(&model, &asked, &vocabulary, &[source], &Words)
 }
 
 fn value(table: &str, column: &str, value: &str) -> NamedValue {

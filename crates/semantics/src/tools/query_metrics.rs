@@ -15,9 +15,9 @@ use prospector_engine::query::aggregate::{Aggregate, AggregateQuery, Formula, Ou
 use prospector_text::periods;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::question::{Decision, decide};
+use super::question::{Decision, decide, run};
 use crate::candidates::{Candidate, CandidateQuery, DefinedTerm, Glossary};
 use crate::model::{DimensionColumn, Metric, Segment, short_place};
 use crate::{MetricQuery, SemanticModel};
@@ -32,7 +32,7 @@ pub(super) struct QueryMetrics {
 pub(super) struct Args {
     #[serde(flatten)]
     query: MetricQuery,
-    /// Natural-language question, instead of all other arguments. An ambiguous question returns a list of choices.
+    /// Natural-language question, instead of all other arguments. Returns choices if it is ambiguous, or the verified query that answers it.
     #[serde(default)]
     question: Option<String>,
     /// One of the choices returned for the question.
@@ -84,6 +84,14 @@ pub(super) enum MetricAnswer {
         reason: String,
         /// Whether none covers the whole question, so that these are only the closest.
         nearest: bool,
+    },
+    /// The verified query that answers the question; it is not run.
+    Verified {
+        verified_query: String,
+        /// The question with the values.
+        question: String,
+        parameters: Map<String, Value>,
+        tables: Vec<String>,
     },
     Planned {
         /// The database that it would run in; none if it reads several.
@@ -146,6 +154,10 @@ impl Tool for QueryMetrics {
                         self.compute(asked, &model, query, dry_run).await
                     }
                     CandidateQuery::Sql { sql, tables } => self.list(asked, sql, database, tables, dry_run).await,
+                    CandidateQuery::Verified { name: verified_query, parameters, tables } => {
+                        let question = asked.computed;
+                        Ok(MetricAnswer::Verified { verified_query, question, parameters, tables })
+                    }
                 }
             }
         }
@@ -248,17 +260,17 @@ impl QueryMetrics {
     async fn check_rows(&self, candidate: &Candidate) -> Result<(), ToolError> {
         match &candidate.query {
             CandidateQuery::Metrics { query, model } => self.check_periods(model, query).await,
-            CandidateQuery::Sql { sql, .. } => {
-                let outcome = self.engine.run(sql, Some(&candidate.database), 1).await?;
-                match outcome.rows.rows.is_empty() {
-                    true => Err(ToolError::invalid("no rows match", None)),
-                    false => Ok(()),
+            CandidateQuery::Sql { .. } | CandidateQuery::Verified { .. } => {
+                let rows = run(candidate, 1, &self.engine, &*self.glossary).await;
+                match rows.is_some_and(|rows| !rows.is_empty()) {
+                    true => Ok(()),
+                    false => Err(ToolError::invalid("no rows match", None)),
                 }
             }
         }
     }
 
-    /// Rejects a question with a defined term, unless the query uses a metric or segment that the definition belongs to, or a filter
+    /// Rejects a question with a defined term, unless the query is verified, it uses a metric or segment that the definition belongs to, or a filter
     /// applies the definition.
     async fn check_defined(&self, question: &str, query: &CandidateQuery) -> Result<(), ToolError> {
         let defined = self.glossary.define(question).await;
@@ -332,11 +344,15 @@ impl QueryMetrics {
     }
 }
 
-/// Returns whether a query applies a definition: it computes declared metrics or segments with the name of the term, groups by a column
+/// Returns whether a query applies a definition: it is verified, it computes declared metrics or segments with the name of the term, groups by a column
 /// that the definition names as `table.column`, or filters by a value that occurs in it as a word, such as `P` in "an invoice with status
 /// P".
 fn applies(query: &CandidateQuery, term: &DefinedTerm) -> bool {
-    let CandidateQuery::Metrics { query, model } = query else { return false };
+    let (query, model) = match query {
+        CandidateQuery::Metrics { query, model } => (query, model),
+        CandidateQuery::Sql { .. } => return false,
+        CandidateQuery::Verified { .. } => return true,
+    };
     let definition = term.definition.as_str();
     let is_computed = |name: &String| {
         let is_declared = model.metric(name).is_some_and(|metric| !metric.place.is_empty());
@@ -404,7 +420,7 @@ impl MetricAnswer {
     fn metrics(&self) -> &[CitedMetric] {
         match self {
             MetricAnswer::Run { metrics, .. } | MetricAnswer::Planned { metrics, .. } => metrics,
-            MetricAnswer::Choices { .. } => &[],
+            MetricAnswer::Choices { .. } | MetricAnswer::Verified { .. } => &[],
         }
     }
 }
@@ -412,14 +428,19 @@ impl MetricAnswer {
 impl ToolOutput for MetricAnswer {
     fn reveals(&self) -> Vec<Resource> {
         let metrics = self.metrics().iter().map(|cited| Resource::new(ResourceKind::Metric, &cited.metric));
-        let tables = match self {
+        let of_tables =
+            |tables: &[String]| tables.iter().map(|table| Resource::new(ResourceKind::Table, table)).collect();
+        let others: Vec<Resource> = match self {
             MetricAnswer::Run { answer, .. } => answer.reveals(),
-            MetricAnswer::Planned { tables, .. } => {
-                tables.iter().map(|table| Resource::new(ResourceKind::Table, table)).collect()
+            MetricAnswer::Planned { tables, .. } => of_tables(tables),
+            MetricAnswer::Verified { verified_query, tables, .. } => {
+                let mut all: Vec<Resource> = of_tables(tables);
+                all.push(Resource::new(ResourceKind::Query, verified_query));
+                all
             }
             MetricAnswer::Choices { .. } => Vec::new(),
         };
-        metrics.chain(tables).collect()
+        metrics.chain(others).collect()
     }
 
     fn queries(&mut self) -> Vec<QueryFinding<'_>> {
@@ -434,7 +455,7 @@ impl ToolOutput for MetricAnswer {
                 }
                 findings
             }
-            MetricAnswer::Planned { .. } | MetricAnswer::Choices { .. } => Vec::new(),
+            MetricAnswer::Planned { .. } | MetricAnswer::Choices { .. } | MetricAnswer::Verified { .. } => Vec::new(),
         }
     }
 
@@ -442,7 +463,7 @@ impl ToolOutput for MetricAnswer {
         match self {
             MetricAnswer::Run { answer, .. } => answer.parts(),
             MetricAnswer::Planned { sql, .. } => vec![("sql", Part::Text(sql))],
-            MetricAnswer::Choices { .. } => Vec::new(),
+            MetricAnswer::Choices { .. } | MetricAnswer::Verified { .. } => Vec::new(),
         }
     }
 }

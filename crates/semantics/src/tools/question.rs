@@ -6,12 +6,11 @@ use prospector_core::tool::{ToolError, ToolErrorCode};
 use prospector_engine::Engine;
 
 use crate::candidates::{
-    Candidate, CandidateQuery, Glossary, MAX_QUESTION_CHARS, asks_for_figures, list_candidates, look_up,
+    ACCEPT, Asked, Candidate, CandidateQuery, Glossary, MAX_QUESTION_CHARS, asks_for_figures, list_candidates,
 };
 use crate::{SemanticModel, Tables};
 
-/// The minimum score to compute a candidate without confirmation, and the minimum score of a possible meaning.
-const ACCEPT: f64 = 0.88;
+/// The minimum score of a possible meaning.
 const OFFER: f64 = 0.74;
 /// The minimum score to offer the closest candidates with a rejection, if the question asks for numbers.
 const OFFER_FIGURES: f64 = 0.5;
@@ -57,11 +56,16 @@ pub(super) async fn decide(
         .iter()
         .map(|source| Tables { database: &source.name, dialect: source.dialect(), tables: &source.tables })
         .collect();
-    let vocabulary = look_up(question, &tables, glossary).await;
-    let mut found = list_candidates(model, question, &vocabulary, &tables, glossary);
-    found.retain(|candidate| compiles(candidate, engine));
-    let mut texts: HashSet<String> = HashSet::new();
-    found.retain(|candidate| texts.insert(name_with_database(candidate)));
+    let (mut found, mut texts): (Vec<Candidate>, HashSet<String>) = Default::default();
+    if let Some(asked) = Asked::read(question, model.today(), glossary) {
+        let vocabulary = asked.look_up(question, &tables, glossary).await;
+        for candidate in list_candidates(model, &asked, &vocabulary, &tables, glossary) {
+            if to_sql(&candidate, engine, glossary).await.is_some() && texts.insert(name_with_database(&candidate)) {
+                found.push(candidate);
+            }
+        }
+    }
+    prefer_verified(&mut found);
     for candidate in &found {
         tracing::debug!(score = candidate.score, unused = ?candidate.unused, "{}", name_with_database(candidate));
     }
@@ -90,16 +94,18 @@ pub(super) async fn decide(
         };
         return Err(refuse(format!("{why} The closest match is: {}", first.text)));
     }
-    let near: Vec<&Candidate> =
-        found[1..].iter().filter(|other| first.score - other.score < MARGIN).take(MAX_OFFERED).collect();
-    let is_sure = first.score >= ACCEPT && are_same(first, &near, engine).await;
+    // The approval of a verified query decides between it and other candidates.
+    let is_near =
+        |other: &&Candidate| first.score - other.score < MARGIN && (other.is_verified() || !first.is_verified());
+    let near: Vec<&Candidate> = found[1..].iter().filter(is_near).take(MAX_OFFERED).collect();
+    let is_sure = first.score >= ACCEPT && are_same(first, &near, engine, glossary).await;
     if is_sure {
         return Ok(Decision::Accepted(Box::new(found.swap_remove(0))));
     }
     let least = offer.max(found[0].score - OFFERED_MARGIN);
     found.retain(|candidate| candidate.score >= least);
     found.truncate(MAX_OFFERED);
-    if found.iter().any(|candidate| candidate.database != found[0].database) {
+    if found.iter().any(|candidate| candidate.is_verified() || candidate.database != found[0].database) {
         found.iter_mut().for_each(|candidate| candidate.text = name_with_database(candidate));
     }
     let reason = match (open.is_empty(), found.len()) {
@@ -110,32 +116,46 @@ pub(super) async fn decide(
     Ok(Decision::Choices { nearest: found[0].score < OFFER, found, reason })
 }
 
-/// Returns what a candidate computes, with its database, for a choice between several.
-fn name_with_database(candidate: &Candidate) -> String {
-    format!("{} in {}", candidate.text, candidate.database)
+/// Moves the best verified query to the front if no candidate is better by the margin.
+fn prefer_verified(found: &mut [Candidate]) {
+    let best = found.first().map_or(0.0, |first| first.score);
+    let is_preferred = |one: &Candidate| one.is_verified() && one.score >= ACCEPT && best - one.score < MARGIN;
+    if let Some(at) = found.iter().position(is_preferred) {
+        found[..=at].rotate_right(1);
+    }
 }
 
-fn compiles(candidate: &Candidate, engine: &Engine) -> bool {
+/// Returns what a candidate computes, with its database, for a choice between several.
+fn name_with_database(candidate: &Candidate) -> String {
+    match candidate.is_verified() {
+        true => format!("{} (verified query)", candidate.text),
+        false => format!("{} in {}", candidate.text, candidate.database),
+    }
+}
+
+/// Returns the SQL of a candidate, and the database that it runs in if it is one; `None` if it cannot be computed.
+async fn to_sql(candidate: &Candidate, engine: &Engine, glossary: &dyn Glossary) -> Option<(String, Option<String>)> {
     match &candidate.query {
-        CandidateQuery::Metrics { query, model } => {
-            let compiled = model.compile(engine, query);
-            if let Err(failure) = &compiled {
+        CandidateQuery::Metrics { query, model } => match model.compile(engine, query) {
+            Ok((compiled, _)) => Some((compiled.sql, compiled.database)),
+            Err(failure) => {
                 tracing::debug!("dropped: {}: {failure}", name_with_database(candidate));
+                None
             }
-            compiled.is_ok()
-        }
-        CandidateQuery::Sql { .. } => true,
+        },
+        CandidateQuery::Sql { sql, .. } => Some((sql.clone(), Some(candidate.database.clone()))),
+        CandidateQuery::Verified { name, parameters, .. } => glossary.bind(name, parameters, engine).await,
     }
 }
 
 /// Returns whether other candidates return the same values as the first, ignoring the names of groups.
-async fn are_same(first: &Candidate, others: &[&Candidate], engine: &Engine) -> bool {
+async fn are_same(first: &Candidate, others: &[&Candidate], engine: &Engine, glossary: &dyn Glossary) -> bool {
     if others.is_empty() {
         return true;
     }
-    let Some(own) = list_measured(first, engine).await else { return false };
+    let Some(own) = list_measured(first, engine, glossary).await else { return false };
     for other in others {
-        if list_measured(other, engine).await.is_none_or(|values| values != own) {
+        if list_measured(other, engine, glossary).await.is_none_or(|values| values != own) {
             return false;
         }
     }
@@ -143,21 +163,20 @@ async fn are_same(first: &Candidate, others: &[&Candidate], engine: &Engine) -> 
 }
 
 /// Returns the values of the last column, which is the computed one, in order.
-async fn list_measured(candidate: &Candidate, engine: &Engine) -> Option<Vec<String>> {
-    let rows = run(candidate, engine).await?;
+async fn list_measured(candidate: &Candidate, engine: &Engine, glossary: &dyn Glossary) -> Option<Vec<String>> {
+    let rows = run(candidate, COMPARED_ROWS, engine, glossary).await?;
     let mut values: Vec<String> = rows.iter().filter_map(|row| Some(row.last()?.to_string())).collect();
     values.sort_unstable();
     Some(values)
 }
 
-async fn run(candidate: &Candidate, engine: &Engine) -> Option<Vec<Vec<serde_json::Value>>> {
-    let (sql, database) = match &candidate.query {
-        CandidateQuery::Metrics { query, model } => {
-            let (compiled, _) = model.compile(engine, query).ok()?;
-            (compiled.sql, compiled.database)
-        }
-        CandidateQuery::Sql { sql, .. } => (sql.clone(), Some(candidate.database.clone())),
-    };
-    let outcome = engine.run(&sql, database.as_deref(), COMPARED_ROWS).await.ok()?;
-    Some(outcome.rows.rows)
+/// Returns rows of a candidate, at most so many.
+pub(super) async fn run(
+    candidate: &Candidate,
+    cap: usize,
+    engine: &Engine,
+    glossary: &dyn Glossary,
+) -> Option<Vec<Vec<serde_json::Value>>> {
+    let (sql, database) = to_sql(candidate, engine, glossary).await?;
+    Some(engine.run(&sql, database.as_deref(), cap).await.ok()?.rows.rows)
 }
