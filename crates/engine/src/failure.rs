@@ -38,7 +38,7 @@ impl Failure {
         self
     }
 
-    /// Suggests the known names that are nearest to the wanted one; `otherwise` if there are none, unless it is empty.
+    /// Suggests the known names that are nearest to the wanted one; `otherwise` without any, unless it is empty.
     pub(crate) fn suggest_nearest<'a>(
         self,
         wanted: &str,

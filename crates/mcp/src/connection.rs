@@ -321,7 +321,7 @@ impl Connection {
     }
 
     /// Waits until the server reports a change of its lists.
-    pub(crate) async fn changed(&self) {
+    pub(crate) async fn wait_for_change(&self) {
         self.changed.notify.notified().await;
     }
 

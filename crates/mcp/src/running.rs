@@ -129,3 +129,52 @@ impl Running {
         client.report(Progress { done: progress.progress, total: progress.total, message }).await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use prospector_core::tool::{
+        BoxFuture,
+        client::{Client, current_client, with_client},
+    };
+    use serde_json::json;
+
+    use super::*;
+
+    /// A client that accepts every request.
+    #[derive(Debug)]
+    struct Accepting;
+
+    impl Client for Accepting {
+        fn elicit(&self, _: Value) -> BoxFuture<'_, Option<Value>> {
+            Box::pin(async { Some(json!({"action": "accept"})) })
+        }
+
+        fn report(&self, _: Progress) -> BoxFuture<'_, ()> {
+            Box::pin(async {})
+        }
+
+        fn attach(&self, _: Value) {}
+    }
+
+    #[tokio::test]
+    async fn a_request_during_two_calls_reaches_neither() {
+        with_client(Arc::new(Accepting), async {
+            let form = json!({"mode": "form", "message": "Which city?", "requestedSchema": {"type": "object", "properties": {}}});
+            let ask = async |running: &Running| {
+                running.elicit(serde_json::from_value(form.clone()).unwrap()).await.action
+            };
+            let running = Running::new("scripted");
+            let first = running.begin(current_client());
+            assert_eq!(ask(&running).await, ElicitationAction::Accept);
+            let second = running.begin(None);
+            assert_eq!(ask(&running).await, ElicitationAction::Decline);
+            drop(first);
+            assert_eq!(ask(&running).await, ElicitationAction::Decline, "the second call has no client");
+            drop(second);
+            assert_eq!(ask(&running).await, ElicitationAction::Decline);
+        })
+        .await;
+    }
+}

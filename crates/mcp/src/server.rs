@@ -271,7 +271,7 @@ impl Origin {
 /// Reads the lists of a session again whenever its server reports a change, until the future is dropped.
 async fn watch(origin: Arc<Origin>, session: Arc<Session>) {
     loop {
-        session.connection.changed().await;
+        session.connection.wait_for_change().await;
         tokio::time::sleep(RELIST_DELAY).await;
         if let Err(error) = origin.update_lists(&session).await {
             tracing::debug!(%error, server = origin.name, "the changed lists of an MCP server could not be read");

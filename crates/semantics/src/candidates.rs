@@ -117,7 +117,7 @@ pub enum ParameterValues {
     Column(String),
     /// Any text in quotation marks.
     Quoted,
-    /// These numbers; any if there are none.
+    /// These numbers; any number if empty.
     Numbers(Vec<f64>),
     /// Days.
     Days,
@@ -240,19 +240,19 @@ pub(crate) fn asks_for_figures(question: &str) -> bool {
 }
 
 /// A question, and the changes that follow it: `X? And in 2024?` is the question `X?` with a change.
-pub(crate) struct Asked {
+pub(crate) struct Conversation {
     question: Question,
     changes: Vec<Question>,
 }
 
-impl Asked {
+impl Conversation {
     /// Returns `None` for a text without a question.
-    pub(crate) fn read(text: &str, today: NaiveDate, glossary: &dyn Glossary) -> Option<Asked> {
+    pub(crate) fn read(text: &str, today: NaiveDate, glossary: &dyn Glossary) -> Option<Conversation> {
         let mut parts = text.split('?').map(str::trim).filter(|part| !part.is_empty());
         let question = Question::read(parts.next()?, today, glossary);
         let year = question.year();
         let changes = parts.map(|part| Question::read(&with_year(part, year.as_deref()), today, glossary)).collect();
-        Some(Asked { question, changes })
+        Some(Conversation { question, changes })
     }
 
     /// Returns what the words of the question `text` may refer to; databases that it names are also searched separately.
@@ -270,7 +270,7 @@ impl Asked {
 /// Returns the candidates for a question, the best first.
 pub(crate) fn list_candidates(
     model: &SemanticModel,
-    Asked { question: read, changes }: &Asked,
+    Conversation { question: read, changes }: &Conversation,
     vocabulary: &Vocabulary,
     sources: &[Tables<'_>],
     glossary: &dyn Glossary,

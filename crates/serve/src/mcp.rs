@@ -46,7 +46,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{error::ServeError, query_sessions::QuerySession, server::Server, view::CatalogView};
 
-pub(crate) use calls::WaitingCall;
+use calls::WaitingCalls;
 use tools::Audience;
 pub(crate) use transport::before;
 
@@ -60,14 +60,16 @@ pub(crate) struct Handler {
     session: changes::Session,
     /// The query session of this connection, if the connection is persistent.
     queries: Arc<QuerySession>,
+    /// The calls that wait for input, of all handlers of a service.
+    waiting: Arc<WaitingCalls>,
     /// Whether the transport is HTTP, where later revisions have no session: each request has its own handler then.
     is_over_http: bool,
 }
 
 impl Handler {
-    fn new(server: &Arc<Server>, owner: Owner, is_over_http: bool) -> Self {
+    fn new(server: &Arc<Server>, owner: Owner, is_over_http: bool, waiting: Arc<WaitingCalls>) -> Self {
         let (session, queries) = (changes::Session::default(), Arc::default());
-        Handler { server: server.clone(), owner, session, queries, is_over_http }
+        Handler { server: server.clone(), owner, session, queries, waiting, is_over_http }
     }
 
     /// Whether this handler serves a single request.
@@ -99,9 +101,9 @@ pub(crate) fn service(server: &Arc<Server>, sessions: &Arc<LocalSessionManager>)
     config.max_request_body_bytes = server.options.limits.body_bytes;
     config.sse_keep_alive = Some(server.options.limits.heartbeat);
     config.cancellation_token = server.closed.clone();
-    let server = server.clone();
+    let (waiting, server) = (calls::keep_waiting(server), server.clone());
     let handler = move || match transport::current_owner() {
-        Some(owner) => Ok(Handler::new(&server, owner, true)),
+        Some(owner) => Ok(Handler::new(&server, owner, true, waiting.clone())),
         None => Err(std::io::Error::other("the request has no owner")),
     };
     StreamableHttpService::new(handler, sessions.clone(), config)
@@ -139,7 +141,7 @@ async fn pipe(
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
     let ended = server.closed.clone();
-    let handler = Handler::new(server, Owner::local(), false);
+    let handler = Handler::new(server, Owner::local(), false, calls::keep_waiting(server));
     let running = rmcp::service::serve_server_with_ct(handler, lines::Lines::new(input, output), ended.clone());
     let running = tokio::select! {
         running = running => running,
@@ -232,7 +234,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let own = (!self.is_sessionless(&context)).then_some(&self.queries);
-        catch_panics("tools/call", tools::call(&self.server, &self.owner, own, request, context)).await
+        catch_panics("tools/call", tools::call(&self.server, &self.owner, (own, &self.waiting), request, context)).await
     }
 
     async fn list_resources(

@@ -32,7 +32,7 @@ pub struct SourceHealth {
 }
 
 impl Catalog {
-    /// Returns a note that entries are missing because of errors; `None` if there are none.
+    /// Returns a note that entries are missing because of errors; `None` without any.
     pub fn describe_errors(&self) -> Option<String> {
         let errors = match self.errors {
             0 => return None,

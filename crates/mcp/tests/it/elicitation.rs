@@ -65,7 +65,7 @@ async fn a_request_for_input_reaches_the_client_of_the_call() {
     assert!(result.contains("accept") && result.contains("Oslo"), "{result}");
     let requests = recorder.requests.lock().unwrap().clone();
     assert_eq!(requests.len(), 1);
-    assert_eq!(requests[0]["message"], "The MCP server `scripted`: Which city? \u{2039}/data>");
+    assert_eq!(requests[0]["message"], "The MCP server `scripted`: Which city?\u{2039}/data>");
     assert_eq!(requests[0]["requestedSchema"]["properties"]["city"]["type"], "string");
 }
 
@@ -97,21 +97,11 @@ async fn requests_are_limited_in_size_and_number() {
 }
 
 #[tokio::test]
-async fn without_a_client_or_with_two_calls_a_request_is_declined() {
+async fn without_a_client_a_request_is_declined() {
     let scripted = Scripted::new(calls(json!([ask(&form("Which city?")), answered()])));
     scripted.server.refresh().await.unwrap();
     let result = scripted.call("t", json!({})).await.unwrap().to_string();
     assert!(result.contains("decline"), "{result}");
-
-    // The first call does not end before the second one is asked.
-    let steps = json!([ask(&form("Which city?")), answered()]);
-    let scripted = Scripted::new(calls(steps));
-    scripted.server.refresh().await.unwrap();
-    let recorder = Arc::new(Recorder::default());
-    let both = || with_client(recorder.clone(), scripted.call("t", json!({})));
-    let (first, second) = tokio::join!(both(), both());
-    let results = [first.unwrap().to_string(), second.unwrap().to_string()];
-    assert!(results.iter().any(|result| result.contains("decline")), "{results:?}");
 }
 
 #[tokio::test]

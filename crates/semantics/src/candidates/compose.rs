@@ -18,6 +18,8 @@ pub(super) const MARK_WEIGHT: f64 = 0.5;
 /// The penalty for an aggregating operator that an interpretation does not use.
 pub(super) const UNUSED_OPERATOR: f64 = 1.0;
 
+/// Up to this score, a word counts as not understood.
+pub(super) const FAINT: f64 = 0.5;
 /// The factor for the weight of an unused word right before a used one.
 const MODIFIER: f64 = 2.0;
 
@@ -83,7 +85,7 @@ pub(super) fn judge(question: &Question, parts: &[Part], assembly: &Assembly<'_>
     (share - assembly.penalty, unused)
 }
 
-/// Returns the share of the total weight that is covered, and the uncovered words.
+/// Returns the share of the total weight that is covered, and the words that are not understood.
 pub(super) fn measure(question: &Question, covered: &[f64], mut weights: Vec<f64>) -> (f64, Vec<String>) {
     // A word right before a used part is likely to modify its meaning: `second highest`, `active customers`.
     for at in (0..covered.len().saturating_sub(1)).rev() {
@@ -93,7 +95,7 @@ pub(super) fn measure(question: &Question, covered: &[f64], mut weights: Vec<f64
     }
     let total: f64 = weights.iter().sum();
     let reached: f64 = covered.iter().zip(&weights).map(|(score, weight)| score * weight).sum();
-    let unused = (0..covered.len()).filter(|at| covered[*at] == 0.0 && weights[*at] > 0.0);
+    let unused = (0..covered.len()).filter(|at| covered[*at] <= FAINT && weights[*at] > 0.0);
     (reached / total.max(f64::MIN_POSITIVE), question.quote(unused))
 }
 

@@ -116,7 +116,7 @@ fn list_over(database: &str, tables: &[Table], values: Vec<NamedValue>, question
     let ids = tables.iter().map(|table| format!("{database}.{}", table.name)).collect();
     let vocabulary = Vocabulary { tables: ids, values, ..Vocabulary::default() };
     let model = SemanticModel::default();
-    let asked = Asked::read(question, model.today(), &Words).unwrap();
+    let asked = Conversation::read(question, model.today(), &Words).unwrap();
     list_candidates(&model, &asked, &vocabulary, &[source], &Words)
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use chrono::{Datelike, NaiveDate};
 use serde_json::{Map, Value, json};
 
-use super::compose::{MARK_WEIGHT, UNUSED_OPERATOR, measure};
+use super::compose::{FAINT, MARK_WEIGHT, UNUSED_OPERATOR, measure};
 use super::intent::to_number;
 use super::names::{MAX_SPAN, match_value};
 use super::naming::lower_words;
@@ -16,8 +16,6 @@ use super::{Candidate, CandidateQuery, Glossary, ParameterValues, QueryParameter
 
 /// The start of a word that stands for a parameter in a wording: a letter, so that it is read as a word.
 const SLOT: char = 'ℵ';
-/// How well a word matches that only the name or the description of a query contains.
-const DESCRIBED: f64 = 0.5;
 /// The weight of a value, a number or a period that a query has no parameter for.
 const UNUSED_VALUE: f64 = 1.0;
 
@@ -124,7 +122,8 @@ impl Reader<'_> {
             let is_described = matches!(&unit.sense, Sense::Stem(stem) if described.contains(stem));
             let score = match (known.contains(&unit.sense), is_described) {
                 (true, _) => 1.0,
-                (false, true) => DESCRIBED,
+                // Only its name or its description contains the word.
+                (false, true) => FAINT,
                 (false, false) => 0.0,
             };
             // What a query computes otherwise than asked costs more than a word that it does not use.

@@ -6,7 +6,7 @@ use prospector_core::tool::{ToolError, ToolErrorCode};
 use prospector_engine::Engine;
 
 use crate::candidates::{
-    ACCEPT, Asked, Candidate, CandidateQuery, Glossary, MAX_QUESTION_CHARS, asks_for_figures, list_candidates,
+    ACCEPT, Candidate, CandidateQuery, Conversation, Glossary, MAX_QUESTION_CHARS, asks_for_figures, list_candidates,
 };
 use crate::{SemanticModel, Tables};
 
@@ -57,7 +57,7 @@ pub(super) async fn decide(
         .map(|source| Tables { database: &source.name, dialect: source.dialect(), tables: &source.tables })
         .collect();
     let (mut found, mut texts): (Vec<Candidate>, HashSet<String>) = Default::default();
-    if let Some(asked) = Asked::read(question, model.today(), glossary) {
+    if let Some(asked) = Conversation::read(question, model.today(), glossary) {
         let vocabulary = asked.look_up(question, &tables, glossary).await;
         for candidate in list_candidates(model, &asked, &vocabulary, &tables, glossary) {
             if to_sql(&candidate, engine, glossary).await.is_some() && texts.insert(name_with_database(&candidate)) {
@@ -170,7 +170,7 @@ async fn list_measured(candidate: &Candidate, engine: &Engine, glossary: &dyn Gl
     Some(values)
 }
 
-/// Returns rows of a candidate, at most so many.
+/// Returns rows of a candidate, up to a limit.
 pub(super) async fn run(
     candidate: &Candidate,
     cap: usize,

@@ -29,7 +29,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
-use crate::{error::Refusal, query_sessions::QuerySession, results::Called, server::Server};
+use crate::{error::Refusal, handles::HandleStore, query_sessions::QuerySession, results::Called, server::Server};
 
 /// How long a user may take to respond.
 const MAX_WAIT: Duration = Duration::from_secs(300);
@@ -50,7 +50,16 @@ pub(super) struct Call {
 }
 
 /// A call that waits for the response of its user.
-pub(crate) struct WaitingCall(Mutex<Option<(Call, oneshot::Sender<Value>)>>);
+pub(super) struct WaitingCall(Mutex<Option<(Call, oneshot::Sender<Value>)>>);
+
+/// The calls that wait, by handle.
+pub(super) type WaitingCalls = HandleStore<WaitingCall>;
+
+/// Returns a store for waiting calls of a service.
+pub(super) fn keep_waiting(server: &Server) -> Arc<WaitingCalls> {
+    let limits = &server.options.limits;
+    Arc::new(HandleStore::new("call", limits.handles, limits.handle_life))
+}
 
 /// How a call went on.
 pub(super) enum Outcome {
@@ -91,13 +100,13 @@ impl Call {
     /// # Errors
     /// If there is no such call of this owner and tool.
     pub(super) fn resume(
-        server: &Server,
+        waiting: &WaitingCalls,
         owner: &Owner,
         request: &mut CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<Call, Refusal> {
         let handle = request.request_state.take().unwrap_or_default();
-        let waiting = server.waiting_calls.get(&handle, owner)?;
+        let waiting = waiting.get(&handle, owner)?;
         let waiting = waiting.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let found = waiting.filter(|(call, _)| call.name == request.name);
         let Some((call, reply)) = found else {
@@ -114,7 +123,7 @@ impl Call {
     /// Runs the call until it ends, or asks the user with a result.
     pub(super) async fn run(
         mut self,
-        server: &Server,
+        waiting: &WaitingCalls,
         owner: &Owner,
         context: &RequestContext<RoleServer>,
     ) -> (Option<String>, Outcome) {
@@ -125,9 +134,8 @@ impl Call {
                 Err(_) => Outcome::Panicked,
             },
             Some(Question { request, reply }) = self.questions.recv() => {
-                let handle = server.waiting_calls.handle();
-                let waiting = WaitingCall(Mutex::new(Some((self, reply))));
-                server.waiting_calls.keep(&handle, owner, Arc::new(waiting));
+                let handle = waiting.handle();
+                waiting.keep(&handle, owner, Arc::new(WaitingCall(Mutex::new(Some((self, reply))))));
                 let request = InputRequest::Elicitation(ElicitRequest::new(request));
                 Outcome::Asks(InputRequiredResult::new(Some([(INPUT.to_owned(), request)].into()), Some(handle)))
             }

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use super::{
     apps::{self, AppView},
-    calls::{Call, Outcome},
+    calls::{Call, Outcome, WaitingCalls},
     forms::{failure, object, result, tool},
     invalid_params, queries, resources,
 };
@@ -122,7 +122,7 @@ fn fetch_schema() -> JsonObject {
 pub(super) async fn call(
     server: &Arc<Server>,
     owner: &Owner,
-    own: Option<&Arc<QuerySession>>,
+    (own, waiting): (Option<&Arc<QuerySession>>, &WaitingCalls),
     mut request: CallToolRequestParams,
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
@@ -136,12 +136,12 @@ pub(super) async fn call(
             Some(shown) => shown,
             None => {
                 let begun = match &request.request_state {
-                    Some(_) => Call::resume(server, owner, &mut request, &context),
+                    Some(_) => Call::resume(waiting, owner, &mut request, &context),
                     None => find_session(server, owner, own, name, &mut arguments)
                         .map(|session| Call::begin(server, owner, session, (name, arguments), &context)),
                 };
                 match begun {
-                    Ok(call) => return convert(call.run(server, owner, &context).await),
+                    Ok(call) => return convert(call.run(waiting, owner, &context).await),
                     Err(refusal) => failure(&refusal),
                 }
             }

@@ -14,6 +14,8 @@ use super::{
 /// The word that a number belongs to: the one directly before it, or that of a list (`agents 612 and 604`).
 pub(super) struct Label {
     stem: String,
+    /// Whether the word is inflected, as a plural is.
+    is_inflected: bool,
     /// The end of the number.
     end: usize,
 }
@@ -28,19 +30,22 @@ pub(super) fn find_label(sentence: &str, number: &Written, previous: Option<&Lab
     let words = before.trim_end_matches([' ', '\u{a0}', '\u{202f}']);
     let start = words.rfind(|c: char| !c.is_alphanumeric()).unwrap_or(0);
     let is_apart = words.len() < before.len();
-    let is_listed = |label: &&Label| before.get(label.end..).is_some_and(is_separator);
+    let is_listed =
+        |label: &&Label| before.get(label.end..).is_some_and(|between| is_separator(between, label.is_inflected));
     if let Some(label) = previous.filter(is_listed) {
-        return Some(Label { stem: label.stem.clone(), end });
+        return Some(Label { stem: label.stem.clone(), is_inflected: label.is_inflected, end });
     }
     let stem = stem_words(&words[start..]).pop().filter(|word| is_apart && word.chars().all(char::is_alphabetic))?;
-    Some(Label { stem, end })
+    let is_inflected = !words[start..].to_lowercase().ends_with(&stem);
+    Some(Label { stem, is_inflected, end })
 }
 
-/// Returns whether a text can separate two items of a list: a comma, a sign, or a short word.
-fn is_separator(text: &str) -> bool {
+/// Returns whether a text can separate two items of a list: a comma, a sign, or a short word after a plural (`agents 612 and 604`, but not
+/// `agent 612 has 604`).
+fn is_separator(text: &str, is_plural: bool) -> bool {
     const MAX_WORD_CHARS: usize = 3;
     let text = text.trim_matches([' ', ',', '&', '/']);
-    text.chars().count() <= MAX_WORD_CHARS && text.chars().all(char::is_alphabetic)
+    text.is_empty() || is_plural && text.chars().count() <= MAX_WORD_CHARS && text.chars().all(char::is_alphabetic)
 }
 
 /// Returns the rows of the cited results that a number names.
@@ -153,7 +158,9 @@ mod tests {
         for list in ["agents 612 and 604", "agents 612, 604", "Agenten 612 und 604", "agents 612 / 604"] {
             check(list, true);
         }
-        for other in ["agent 612 solved 604", "agent 612: 604", "agent 612 (604)", "agent 612 took all 604"] {
+        for other in
+            ["agent 612 solved 604", "agent 612: 604", "agent 612 (604)", "agent 612 took all 604", "agent 612 has 604"]
+        {
             check(other, false);
         }
     }

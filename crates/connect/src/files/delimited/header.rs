@@ -30,7 +30,7 @@ impl Line {
     }
 
     /// The number of non-empty cells.
-    fn filled(&self) -> usize {
+    fn count_filled(&self) -> usize {
         self.cells.iter().flatten().count()
     }
 
@@ -52,13 +52,13 @@ pub(super) fn first_width(start: &[u8], delimiter: u8) -> usize {
 pub(super) fn find(start: &[u8], is_whole: bool, delimiter: u8) -> Option<Found> {
     let lines = lines(start, is_whole, delimiter, RECORDS_OF_WIDTH);
     let width = width(lines.get(1..)?)?;
-    let at = lines.iter().take(RECORDS_OF_HEADER).position(|line| line.filled() * 2 > width)?;
+    let at = lines.iter().take(RECORDS_OF_HEADER).position(|line| line.count_filled() * 2 > width)?;
     let (above, header, rows) = (&lines[..at], &lines[at], &lines[at + 1..]);
     if above.is_empty() || header.width() != width || !header.has(false) {
         return None;
     }
     let regular = rows.iter().filter(|line| line.width() == width).count();
-    let is_separated = header.is_separated || above.last().is_some_and(|line| line.filled() == 0);
+    let is_separated = header.is_separated || above.last().is_some_and(|line| line.count_filled() == 0);
     let is_title = |line: &Line| line.width() == 1 && width > 2;
     let is_clear = is_separated || !header.has(true) && (above.iter().all(is_title) || heads_types(header, rows));
     let skipped = u32::try_from(at).ok()?;

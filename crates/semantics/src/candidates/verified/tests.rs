@@ -1,7 +1,7 @@
 //! Which verified query is the best candidate for a question, with which values.
 
 use super::super::tests::Words;
-use super::super::{ACCEPT, Asked, NamedValue};
+use super::super::{ACCEPT, Conversation, NamedValue};
 use super::*;
 
 fn query(name: &str, wordings: &[&str], parameters: Vec<QueryParameter>) -> VerifiedQuery {
@@ -48,7 +48,7 @@ fn vocabulary() -> Vocabulary {
 
 /// Checks which query answers the question with which values; `None` if no query does.
 fn check(question: &str, expected: Option<(&str, Value)>) {
-    let found = Asked::read(question, NaiveDate::default(), &Words)
+    let found = Conversation::read(question, NaiveDate::default(), &Words)
         .map(|asked| list(&asked.question, &vocabulary(), NaiveDate::default(), &Words));
     let found = found.unwrap_or_default();
     let best = found.iter().max_by(|a, b| a.score.total_cmp(&b.score)).filter(|best| best.score >= ACCEPT);
