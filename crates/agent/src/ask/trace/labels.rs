@@ -155,7 +155,9 @@ mod tests {
             let second = find_label(sentence, &numbers[1], first.as_ref());
             assert_eq!(second.is_some_and(|label| label.stem == first.unwrap().stem), expected, "{sentence}");
         };
-        for list in ["agents 612 and 604", "agents 612, 604", "Agenten 612 und 604", "agents 612 / 604"] {
+        for list in
+            ["agents 612 and 604", "agents 612, 604", "agent 612, 604", "agents 612 und 604", "agents 612 / 604"]
+        {
             check(list, true);
         }
         for other in
