@@ -168,14 +168,14 @@ impl SourceKind {
 
     /// Whether the connector is part of this build.
     pub fn is_compiled(self) -> bool {
-        match self {
-            SourceKind::Mongodb => cfg!(feature = "mongodb"),
-            SourceKind::Dynamodb => cfg!(feature = "dynamodb"),
-            SourceKind::Cassandra => cfg!(feature = "cassandra"),
-            SourceKind::Elasticsearch => cfg!(feature = "elasticsearch"),
-            SourceKind::Bigquery => cfg!(feature = "bigquery"),
-            _ => true,
-        }
+        let optional = [
+            (SourceKind::Mongodb, cfg!(feature = "mongodb")),
+            (SourceKind::Dynamodb, cfg!(feature = "dynamodb")),
+            (SourceKind::Cassandra, cfg!(feature = "cassandra")),
+            (SourceKind::Elasticsearch, cfg!(feature = "elasticsearch")),
+            (SourceKind::Bigquery, cfg!(feature = "bigquery")),
+        ];
+        optional.iter().all(|(kind, is_compiled)| *kind != self || *is_compiled)
     }
 
     /// Finds a kind by name, case-insensitively. Servers are also known by their URL schemes.
