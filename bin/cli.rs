@@ -17,7 +17,6 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use prospector_agent::ask::Platform;
 use prospector_core::Kind;
-use prospector_engine::options::Cluster;
 use prospector_llm::purpose::Mode;
 
 pub(crate) use about::{AboutCommand, Guide};
@@ -68,7 +67,7 @@ use values::{kind, mode, platform};
         4  the question is partly answered (report: or one of them)\n\n\
         ENVIRONMENT\n  \
         PROSPECTOR_CATALOG, PROSPECTOR_STATE, PROSPECTOR_MODEL   as --catalog, --state, --model\n  \
-        PROSPECTOR_EMBEDDER, PROSPECTOR_ENGINE                   as --embedder, --engine\n  \
+        PROSPECTOR_EMBEDDER                                      as --embedder\n  \
         PROSPECTOR_MAX_ROUNDS, PROSPECTOR_MAX_CALLS              as --max-rounds, --max-calls\n  \
         PROSPECTOR_MAX_SECONDS, PROSPECTOR_CALLS_AT_ONCE         as --max-seconds, --calls-at-once\n  \
         PROSPECTOR_QUERY_MEMORY                                  memory limit of a query over several sources or files, in MB (default: 2048)\n  \
@@ -99,10 +98,6 @@ pub(crate) struct Cli {
     /// [default: static]
     #[arg(long, global = true, value_name = "NAME", value_parser = EmbedderName::parse)]
     pub(crate) embedder: Option<EmbedderName>,
-    /// The scheduler of a Ballista cluster that joins databases and reads files, such as df://127.0.0.1:50050
-    /// [default: this process]
-    #[arg(long, global = true, value_name = "URL")]
-    pub(crate) engine: Option<Cluster>,
     /// The command
     #[command(subcommand)]
     pub(crate) command: Command,

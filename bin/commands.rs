@@ -133,7 +133,6 @@ fn options_without_state(settings: &settings::Settings) -> anyhow::Result<Catalo
         environment: &settings::variable,
         home: settings.home.clone(),
         embedder: embedder::open(settings)?,
-        cluster: settings.engine()?,
         workers: Some(settings.workers()?),
         ..CatalogOptions::default()
     })

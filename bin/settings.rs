@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use prospector_agent::Limits;
 use prospector_discovery::sources::{CatalogSource, name_folder};
-use prospector_engine::options::{Cluster, Worker, Workers};
+use prospector_engine::options::{Worker, Workers};
 use prospector_llm::providers::{Secret, Settings as ProviderSettings};
 
 use crate::cli::{Cli, EmbedderName, LimitArgs, QUERY_WORKER};
@@ -41,8 +41,6 @@ pub(crate) struct Settings {
     model: Option<String>,
     embedder: Option<EmbedderName>,
     embedder_variable: Option<String>,
-    engine: Option<Cluster>,
-    engine_variable: Option<String>,
     query_memory: Option<String>,
     /// Values of the variables with numbers.
     numbers: Vec<(&'static str, String)>,
@@ -81,8 +79,6 @@ impl Settings {
             model: variable("PROSPECTOR_MODEL"),
             embedder: cli.embedder.clone(),
             embedder_variable: variable("PROSPECTOR_EMBEDDER"),
-            engine: cli.engine.clone(),
-            engine_variable: variable("PROSPECTOR_ENGINE"),
             query_memory: variable("PROSPECTOR_QUERY_MEMORY"),
             numbers: NUMBERS.iter().filter_map(|name| Some((*name, variable(name)?))).collect(),
             workers: OnceLock::new(),
@@ -147,15 +143,6 @@ impl Settings {
             (None, Some(name)) => EmbedderName::parse(name)
                 .map_err(|error| anyhow::anyhow!("PROSPECTOR_EMBEDDER is `{name}`, but {error}")),
             (None, None) => Ok(EmbedderName::Static),
-        }
-    }
-
-    /// Returns the cluster that runs queries over several databases: from the flag, the environment, or none.
-    pub(crate) fn engine(&self) -> anyhow::Result<Option<Cluster>> {
-        match (&self.engine, &self.engine_variable) {
-            (Some(cluster), _) => Ok(Some(cluster.clone())),
-            (None, Some(url)) => url.parse().map(Some).map_err(|error| anyhow::anyhow!("PROSPECTOR_ENGINE: {error}")),
-            (None, None) => Ok(None),
         }
     }
 

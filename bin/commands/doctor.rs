@@ -93,7 +93,6 @@ pub(crate) async fn doctor(args: DoctorArgs, settings: &Settings) -> anyhow::Res
 
 fn program() -> Check {
     let features = [
-        ("ballista", cfg!(feature = "ballista")),
         ("bigquery", cfg!(feature = "bigquery")),
         ("cassandra", cfg!(feature = "cassandra")),
         ("dynamodb", cfg!(feature = "dynamodb")),

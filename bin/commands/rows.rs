@@ -36,7 +36,7 @@ impl QueryRows {
         let rows = answer["rows"].as_array()?.iter().map(|row| row.as_array().cloned()).collect::<Option<_>>()?;
         Some(QueryRows {
             sql: answer["sql"].as_str()?.to_owned(),
-            database: single(&databases, answer["executed"] != "joined" && answer["executed"] != "cluster"),
+            database: single(&databases, answer["executed"] != "joined"),
             columns: texts("columns")?,
             rows,
             has_more: answer["has_more"] == true,

@@ -123,7 +123,7 @@ pub(super) async fn open(
     let chat = models.chat.clone();
     let source = settings.catalog()?;
     let (state, home, embedder) = (settings.state_folder()?, settings.home.clone(), embedder::open(settings)?);
-    let (cluster, workers) = (settings.engine()?, settings.workers()?);
+    let workers = settings.workers()?;
     let (index, subsets) = (state.join("index"), SubsetMemory::default());
     let opener = move |fresh, cancel| -> Opened {
         let options = CatalogOptions {
@@ -133,7 +133,6 @@ pub(super) async fn open(
             embedder: embedder.clone(),
             fresh,
             cancel,
-            cluster: cluster.clone(),
             workers: Some(workers.clone()),
             subsets: subsets.clone(),
             ..CatalogOptions::default()

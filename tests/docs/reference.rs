@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Flags that every command takes; they are described once.
-const GLOBAL: [&str; 6] = ["--catalog", "--on", "--state", "--embedder", "--engine", "-h"];
+const GLOBAL: [&str; 5] = ["--catalog", "--on", "--state", "--embedder", "-h"];
 
 /// Flags that many commands take; they are described once, and listed for each command.
 const SHARED: [&str; 5] = ["--profile", "--max-rounds", "--max-calls", "--max-seconds", "--calls-at-once"];

@@ -9,8 +9,6 @@ mod bad_input;
 mod bench;
 mod chat;
 mod cli;
-#[cfg(feature = "ballista")]
-mod cluster;
 #[cfg(unix)]
 mod facts;
 mod first_minute;

@@ -47,7 +47,7 @@ use prospector_core::problem::Severity;
 use prospector_core::record::Record;
 use prospector_core::{Owner, Problem};
 use prospector_documents::{DocumentDiscovery, refresh::Refreshed};
-use prospector_engine::options::{Cluster, EngineOptions, SubsetMemory, Workers};
+use prospector_engine::options::{EngineOptions, SubsetMemory, Workers};
 use prospector_facts::{FactDiscovery, model::Keeping};
 use prospector_fetch::Rule;
 use prospector_queries::VerifiedQueries;
@@ -99,8 +99,6 @@ pub struct CatalogOptions<'a> {
     pub fresh: bool,
     /// Lists the tools of all MCP servers again; otherwise only those of servers never listed before.
     pub relist: bool,
-    /// A remote cluster that computes queries over several databases or over files, instead of this process.
-    pub cluster: Option<Cluster>,
     /// The processes that plan and compute such queries; without any, this process does. Share one pool among all catalogs of a program.
     pub workers: Option<Workers>,
     /// The memory for data loaded by query sessions. Share one among all catalogs of a program.
@@ -120,7 +118,6 @@ impl Default for CatalogOptions<'_> {
             embedder: None,
             fresh: false,
             relist: false,
-            cluster: None,
             workers: None,
             subsets: SubsetMemory::default(),
             cancel: CancellationToken::new(),
@@ -154,7 +151,6 @@ impl CatalogOptions<'_> {
     fn engine(&self, state: &Path) -> EngineOptions {
         EngineOptions {
             scratch: Some(state.join("scratch")),
-            cluster: self.cluster.clone(),
             workers: self.workers.clone(),
             subsets: self.subsets.clone(),
             ..EngineOptions::default()

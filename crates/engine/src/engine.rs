@@ -41,7 +41,7 @@ impl Engine {
         Self::with(sources, EngineOptions::default())
     }
 
-    /// Creates an engine with options: worker processes, a cluster, a scratch folder, limits.
+    /// Creates an engine with options: worker processes, a scratch folder, limits.
     pub fn with(sources: Vec<Source>, options: EngineOptions) -> Arc<Self> {
         let sources = sources.into_iter().map(Arc::new).collect();
         let (options, scope, history) = (Arc::new(options), Arc::default(), Arc::default());
@@ -174,7 +174,7 @@ impl Engine {
     /// unambiguous or if `database` names it.
     ///
     /// A query over one SQL database is written in its own SQL and runs there. A query over several databases, or over files,
-    /// is written in DataFusion's SQL and runs here, in a worker or on a cluster. A [`NamedQuery`] is read as a table: it is
+    /// is written in DataFusion's SQL and runs here or in a worker. A [`NamedQuery`] is read as a table: it is
     /// inlined if both use the same SQL, otherwise its rows are read first. Dropping the future cancels the work of the
     /// sources.
     ///
@@ -196,7 +196,7 @@ impl Engine {
                 let rows = execution::run(plan.statement(), cap, &self.options).await?;
                 (
                     Rows { columns: joined::spell((plan.sql(), plan.query()), &plan.tables(), rows.columns), ..rows },
-                    self.way(),
+                    Way::Joined,
                 )
             }
         };
@@ -247,7 +247,7 @@ impl Engine {
                 };
                 let last = execution::stream(plan.statement(), limit, &send, &self.options).await?;
                 send(last).await;
-                self.way()
+                Way::Joined
             }
         };
         Ok(Outcome { rows: Rows::default(), way, databases: plan.databases(), tables: plan.origins() })
@@ -271,15 +271,10 @@ impl Engine {
             }
             None => {
                 execution::validate(plan.statement(), &self.options).await?;
-                self.way()
+                Way::Joined
             }
         };
         Ok((way, plan.databases()))
-    }
-
-    /// Returns where a query runs that no source can run alone.
-    fn way(&self) -> Way {
-        if self.options.cluster.is_some() { Way::Cluster } else { Way::Joined }
     }
 
     /// Returns the source of that name, ignoring case.

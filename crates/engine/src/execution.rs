@@ -47,11 +47,7 @@ async fn perform(
     options: &EngineOptions,
 ) -> Result<Rows, Failure> {
     let Statement { view, checked, found, .. } = statement;
-    let means = Allowance {
-        scratch: options.scratch.clone(),
-        cluster: options.cluster.clone(),
-        limits: options.limits.clone(),
-    };
+    let means = Allowance { scratch: options.scratch.clone(), limits: options.limits.clone() };
     let done = match &options.workers {
         Some(workers) if cfg!(unix) => workers.compute(statement, act, means).await,
         Some(_) | None => {

@@ -1,13 +1,11 @@
 //! Queries over several sources, and over files: each source sends the columns and rows that are needed, and DataFusion does
-//! the rest, in a worker process, in this one, or on a cluster. Large files are scanned in place.
+//! the rest, in a worker process or in this one. Large files are scanned in place.
 //!
 //! The table providers are implemented here: those of datafusion-table-providers read whole tables in a query over several
 //! sources, and pass some operators on unchanged.
 
 mod cells;
 mod checked;
-#[cfg(feature = "ballista")]
-pub(crate) mod cluster;
 mod compute;
 mod error;
 mod field;

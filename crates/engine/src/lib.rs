@@ -36,15 +36,11 @@
 //! ```
 //!
 //! The crate opens no sources, and does not know the catalog, the index or the user. It never writes.
-//!
-//! # Features
-#![doc = document_features::document_features!()]
 
 mod advice;
 mod answer;
 mod attributes;
 mod build;
-mod cluster;
 mod column;
 mod decimals;
 mod engine;

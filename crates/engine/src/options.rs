@@ -6,7 +6,6 @@ use std::sync::Arc;
 use prospector_core::mark::redact::Redactor;
 use sqlparser::ast::ObjectName;
 
-pub use crate::cluster::Cluster;
 pub use crate::limits::{Limits, SubsetMemory};
 pub use crate::named::{NamedQuery, NamedSchema};
 pub use crate::worker::{Worker, Workers};
@@ -24,19 +23,16 @@ use crate::{Failure, FailureCode};
 /// and continue after the query was answered. Run only trusted statements in this way.
 #[derive(Debug, Clone, Default)]
 pub struct EngineOptions {
-    /// A folder for spilled data and for rows that a cluster reads. It is created on demand, and its contents are removed after
-    /// each query. Without a folder, a query that needs one fails.
+    /// A folder for spilled data. It is created on demand, and its contents are removed after each query. Without a folder, a
+    /// query that needs one fails.
     pub scratch: Option<PathBuf>,
-    /// The cluster that computes queries over several databases, or over files, instead of this process.
-    pub cluster: Option<Cluster>,
     /// Tables, as `database.table`, that are described although their rows are not available here. A query over such a table
     /// fails with that explanation.
     pub described: Vec<String>,
     /// Queries that statements read as tables, such as `FROM segments.vip_customer`.
     pub named: Vec<NamedQuery>,
-    /// The processes that plan and compute queries over several databases, or over files; with a cluster, they plan the
-    /// queries and wait for it. Clones share the processes. Ignored except on Unix, where this process does the work
-    /// instead.
+    /// The processes that plan and compute queries over several databases, or over files. Clones share the processes. Ignored
+    /// except on Unix, where this process does the work instead.
     pub workers: Option<Workers>,
     /// The limits of one query.
     pub limits: Limits,

@@ -10,8 +10,6 @@ pub enum Way {
     Native,
     /// Here, over the rows that the sources sent.
     Joined,
-    /// On a cluster, over files in place and the rows that other sources sent.
-    Cluster,
 }
 
 /// The answer to a query.

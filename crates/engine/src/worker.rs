@@ -97,18 +97,14 @@ impl Workers {
         let folder = make_folder(means.scratch).await;
         let means = Allowance {
             scratch: folder.as_ref().map(|folder| folder.path().to_owned()),
-            cluster: means.cluster,
             limits: self.limits(&means.limits),
         };
         process.hold(folder);
-        // The worker cancels the query on the cluster.
-        process.is_cancelled_first = means.cluster.is_some();
         let asked = ask::ask(process, statement, act, &means);
         let Ok((answer, is_reusable)) = tokio::time::timeout(means.limits.time, asked).await else {
             return Err(ComputeError::timeout());
         };
         if is_reusable {
-            process.is_cancelled_first = false;
             process.hold(None);
             lease.give_back();
         }

@@ -3,8 +3,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-#[cfg(feature = "ballista")]
-pub mod ballista;
 pub mod mcp;
 pub mod provider;
 mod server;

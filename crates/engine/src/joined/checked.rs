@@ -1,8 +1,7 @@
 //! Integer arithmetic that fails on overflow. DataFusion wraps around instead in `+`, `-`, `*`, unary minus and `sum`.
 //!
 //! Operands are cast to a decimal that holds every result, and the result is cast back, which fails on overflow. The rule
-//! rewrites the logical plan with built-in operators only, so that constant folding and the executors of a cluster compute the
-//! same. A `sum` fails only if its total overflows, regardless of the order of the rows.
+//! rewrites the logical plan with built-in operators only, so that constant folding computes the same. A `sum` fails only if its total overflows, regardless of the order of the rows.
 
 use std::sync::Arc;
 

@@ -24,7 +24,6 @@ use super::checked::CheckedArithmetic;
 use super::provider::{FetchedTable, MAX_ROWS, Remote, RowsError, Texts};
 use super::rename::{register_name, rename_tables};
 use super::{ComputeError, field, keys, place};
-use crate::cluster::Cluster;
 use crate::guard::CheckedQuery;
 use crate::limits::Limits;
 use crate::source::ResolvedTable;
@@ -61,7 +60,6 @@ pub(crate) type TakeBlock<'a> = &'a (dyn Fn(Rows) -> BoxFuture<'a, bool> + Send 
 pub(crate) struct Allowance {
     /// The folder for spilled data.
     pub(crate) scratch: Option<PathBuf>,
-    pub(crate) cluster: Option<Cluster>,
     pub(crate) limits: Limits,
 }
 
@@ -81,7 +79,7 @@ pub(crate) async fn compute(
             Action::Run { cap } => run(view, checked, found, (cap, None), means).await,
             Action::Stream { cap } => run(view, checked, found, (cap, Some(take)), means).await,
             Action::Validate => {
-                let none = Allowance { scratch: None, cluster: None, limits: means.limits.clone() };
+                let none = Allowance { scratch: None, limits: means.limits.clone() };
                 let frame = frame(view, checked, found, &Texts::default(), Scans::None, &none).await?;
                 frame.into_optimized_plan().map(|_| Rows::default())
             }
@@ -104,13 +102,12 @@ async fn run(
     let texts = Texts::default();
     for _ in 0..MAX_MISMATCHES {
         let before = texts.lock().map_or(0, |texts| texts.len());
-        let scans = if means.cluster.is_some() { Scans::All } else { Scans::Large };
-        let frame = frame(view, checked, found, &texts, scans, means).await?;
+        let frame = frame(view, checked, found, &texts, Scans::Large, means).await?;
         let answer = async {
             let mut answer = Answer::new(frame.schema().as_arrow(), cap, &means.limits);
             let (state, plan) = frame.limit(0, Some(cap.saturating_add(1)))?.into_parts();
             let plan = keys::fetch_keys(state.optimize(&plan)?).await?;
-            let filled = fill(&mut answer, &state, plan, take, means).await;
+            let filled = fill(&mut answer, &state, plan, take).await;
             has_handed_over = answer.has_handed_over();
             filled.map(|()| answer.finish())
         };
@@ -122,21 +119,13 @@ async fn run(
     Err(RowsError::TooManyMismatches.into())
 }
 
-/// Adds the rows of the plan, computed here or on the cluster, to the answer.
+/// Adds the rows of the plan to the answer.
 async fn fill(
     answer: &mut Answer,
     state: &SessionState,
     plan: LogicalPlan,
     take: Option<TakeBlock<'_>>,
-    #[cfg_attr(not(feature = "ballista"), expect(unused_variables, reason = "only a cluster needs them"))]
-    means: &Allowance,
 ) -> Result<(), DataFusionError> {
-    #[cfg(feature = "ballista")]
-    if let Some(cluster) = &means.cluster {
-        let batches: Vec<RecordBatch> =
-            super::cluster::compute_on(state, plan, cluster, means.scratch.as_deref()).await?;
-        return batches.iter().try_for_each(|batch| answer.push(batch));
-    }
     let plan = state.optimize(&place::scan_in_place(plan)?)?;
     let physical = state.query_planner().create_physical_plan(&plan, state).await?;
     let mut batches = execute_stream(physical, state.task_ctx())?;
@@ -170,7 +159,6 @@ enum Scans {
     None,
     /// Tables with more rows than a source sends.
     Large,
-    All,
 }
 
 async fn frame(
@@ -196,7 +184,7 @@ async fn frame(
         let most = means.limits.source_bytes;
         let mut remote = Remote::new(id, table, source.connector.clone(), texts.clone(), most);
         let is_large = table.row_count.is_none_or(|rows| rows > MAX_ROWS as u64);
-        if scans == Scans::All || scans == Scans::Large && is_large {
+        if scans == Scans::Large && is_large {
             remote = remote.scan_in_place().await;
         }
         session.register_table(register_name(found), Arc::new(remote))?;

@@ -24,7 +24,7 @@ pub(super) fn scan_in_place(plan: LogicalPlan) -> Result<LogicalPlan> {
 
 /// Returns the columns that the scan reads, with the names and types of the table in the plan. Columns that the scan was asked
 /// to skip are removed above it.
-pub(super) fn of_table(scan: &TableScan, remote: &Remote, place: &Arc<LogicalPlan>) -> Result<LogicalPlan> {
+fn of_table(scan: &TableScan, remote: &Remote, place: &Arc<LogicalPlan>) -> Result<LogicalPlan> {
     let mut wanted = remote.list_columns(scan.projection.as_ref());
     if wanted.is_empty() {
         // Counting rows needs at least one column.

@@ -75,10 +75,6 @@ pub(crate) enum RowsError {
     /// Too many columns have values that contradict their declared type.
     #[error("too many columns contain values of other types than declared")]
     TooManyMismatches,
-    /// A cluster is unreachable, or one of its members reported an error.
-    #[cfg(feature = "ballista")]
-    #[error("{message}")]
-    Cluster { cause: Cause, message: String },
 }
 
 impl RowsError {
@@ -87,8 +83,6 @@ impl RowsError {
             RowsError::TooMany { .. } | RowsError::TooLarge { .. } => Cause::TooLarge,
             RowsError::Mismatch { .. } => Cause::TypeMismatch,
             RowsError::TooManyMismatches => Cause::Other,
-            #[cfg(feature = "ballista")]
-            RowsError::Cluster { cause, .. } => *cause,
         }
     }
 
@@ -301,15 +295,6 @@ impl FetchedTable {
 
     pub(super) fn batch(&self) -> &RecordBatch {
         &self.batch
-    }
-
-    /// Returns the rows with the columns that a scan reads.
-    #[cfg(feature = "ballista")]
-    pub(super) fn project(&self, projection: Option<&Vec<usize>>) -> Result<RecordBatch> {
-        match projection.filter(|_| !self.is_part) {
-            Some(columns) => Ok(self.batch.project(columns)?),
-            None => Ok(self.batch.clone()),
-        }
     }
 }
 

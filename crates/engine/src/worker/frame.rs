@@ -26,8 +26,6 @@ pub(super) enum Tag {
     Rows,
     /// To the worker: the end of the rows, or a failure ([`super::message::RowsDone`]).
     RowsDone,
-    /// To the worker: the query is cancelled.
-    Cancel,
     /// To the worker: a liveness check.
     Ping,
     /// From the worker: the response to `Ping`.
@@ -45,14 +43,13 @@ pub(super) enum Tag {
 }
 
 impl Tag {
-    const ALL: [Tag; 14] = [
+    const ALL: [Tag; 13] = [
         Tag::Setup,
         Tag::Query,
         Tag::Subset,
         Tag::Go,
         Tag::Rows,
         Tag::RowsDone,
-        Tag::Cancel,
         Tag::Ping,
         Tag::Pong,
         Tag::Ready,

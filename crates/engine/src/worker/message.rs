@@ -34,7 +34,6 @@ pub(super) struct Query {
     /// The subsets that are read: the tables of the last source, in its order.
     pub(super) subsets: Vec<Subset>,
     pub(super) scratch: Option<OsString>,
-    pub(super) cluster: Option<String>,
     limits: Limits,
 }
 
@@ -47,22 +46,13 @@ impl Query {
             reads: Vec::new(),
             subsets: Vec::new(),
             scratch: means.scratch.as_ref().map(|folder| folder.clone().into_os_string()),
-            cluster: means.cluster.as_ref().map(ToString::to_string),
             limits: means.limits.clone(),
         }
     }
 
     /// Returns the resources of the computation.
-    ///
-    /// # Errors
-    /// If the cluster is not supported by this build.
-    pub(super) fn means(&self) -> Result<Allowance, ComputeError> {
-        let cluster = self.cluster.as_deref().map(str::parse).transpose();
-        Ok(Allowance {
-            scratch: self.scratch.clone().map(Into::into),
-            cluster: cluster.map_err(|failure: crate::Failure| ComputeError::other(failure.message))?,
-            limits: self.limits.clone(),
-        })
+    pub(super) fn means(&self) -> Allowance {
+        Allowance { scratch: self.scratch.clone().map(Into::into), limits: self.limits.clone() }
     }
 }
 

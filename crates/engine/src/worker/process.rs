@@ -23,9 +23,6 @@ const MAX_START: Duration = Duration::from_secs(20);
 /// The maximum time between the end of its standard output and its exit, after which it is killed.
 const MAX_END: Duration = Duration::from_secs(1);
 
-/// The maximum time for cancelling its work on a cluster, after which it is killed.
-const SHUTDOWN_GRACE: Duration = Duration::from_secs(4);
-
 /// The amount of standard error that is kept.
 const MAX_STDERR_BYTES: usize = 8 << 10;
 
@@ -51,8 +48,6 @@ pub(super) struct Process {
     events: mpsc::Receiver<Event>,
     /// The number of queries that it has answered.
     pub(super) answered: usize,
-    /// Whether it is asked to exit before it is killed.
-    pub(super) is_cancelled_first: bool,
     /// The scratch folder of its query, which is removed with the query, or when the worker is gone.
     scratch: Arc<Mutex<Option<TempDir>>>,
 }
@@ -96,14 +91,7 @@ impl Process {
         let (frames, to_write) = mpsc::channel(MAX_WAITING);
         let (seen, events) = mpsc::channel(MAX_WAITING);
         let scratch = Arc::new(Mutex::new(None));
-        let process = Process {
-            child: child.clone(),
-            frames,
-            events,
-            answered: 0,
-            is_cancelled_first: false,
-            scratch: scratch.clone(),
-        };
+        let process = Process { child: child.clone(), frames, events, answered: 0, scratch: scratch.clone() };
         let (Some(input), Some(output), Some(errors)) = pipes else {
             return Err(io::Error::other("it has no pipes"));
         };
@@ -154,24 +142,8 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        let child = self.child.clone();
-        if self.is_cancelled_first && self.frames.try_send(Frame::empty(Tag::Cancel)).is_ok() {
-            let wait = {
-                let child = child.clone();
-                move || {
-                    let deadline = Instant::now() + SHUTDOWN_GRACE;
-                    while Instant::now() < deadline && matches!(lock(&child).try_wait(), Ok(None)) {
-                        std::thread::sleep(Duration::from_millis(20));
-                    }
-                    let _ = lock(&child).kill();
-                }
-            };
-            if thread("worker-shutdown", wait).is_ok() {
-                return;
-            }
-        }
         // Fails harmlessly if it has already ended.
-        let _ = lock(&child).kill();
+        let _ = lock(&self.child).kill();
     }
 }
 

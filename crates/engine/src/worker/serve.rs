@@ -22,7 +22,6 @@ use prospector_connect::rows::Rows;
 use prospector_connect::source::DataFiles;
 use serde_json::Value;
 use tokio::runtime::Runtime;
-use tokio::sync::Notify;
 
 use super::ask::parts;
 use super::frame::{Frame, Tag};
@@ -53,17 +52,13 @@ const MAX_BLOCKING_THREADS: usize = 16;
 /// The grace period after the time limit, for which the parent process is responsible.
 const LATER: Duration = Duration::from_secs(5);
 
-/// The time for cancelling a query on a cluster.
-const SHUTDOWN_GRACE: Duration = Duration::from_secs(3);
-
 /// The maximum length of an error message.
 const MAX_MESSAGE: usize = 16 << 10;
 
 /// The maximum number of sources that stay open.
 const MAX_OPENED: usize = 32;
 
-/// Computes statements for the parent process, until that process closes the pipe or cancels the last statement; then this
-/// process exits. `input` and `output` are the two ends of the pipe, usually standard input and output, and nothing else may be
+/// Computes statements for the parent process, until that process closes the pipe; then this process exits. `input` and `output` are the two ends of the pipe, usually standard input and output, and nothing else may be
 /// written to `output`.
 ///
 /// The limits in the first message apply to the whole process, which should therefore do nothing else.
@@ -91,7 +86,7 @@ pub fn serve_worker(
         .enable_all()
         .build()?;
     let asks = Arc::new(RowRequests::new(output.clone()));
-    let state = Arc::new(State::default());
+    let scratch = Arc::new(Scratch::default());
     let (to_do, statements) = channel();
     let computer = Computer {
         memory,
@@ -99,7 +94,7 @@ pub fn serve_worker(
         runtime,
         output: output.clone(),
         asks: asks.clone(),
-        state: state.clone(),
+        scratch: scratch.clone(),
         opened: HashMap::new(),
     };
     std::thread::Builder::new()
@@ -109,7 +104,7 @@ pub fn serve_worker(
     output.send(&Frame::empty(Tag::Ready))?;
     // Any end of the input, including an error, means that no answer is needed.
     let _ = listen(&mut input, &output, &asks, &to_do);
-    state.leave()
+    scratch.leave()
 }
 
 /// Receives messages until the input ends.
@@ -130,7 +125,6 @@ fn listen(input: &mut impl Read, output: &Output, asks: &RowRequests, to_do: &Se
             }
             Tag::Rows => asks.add(&frame.content),
             Tag::RowsDone => asks.finish(frame.parse()?),
-            Tag::Cancel => return Ok(()),
             Tag::Ping => output.send(&Frame::empty(Tag::Pong))?,
             Tag::Setup | Tag::Pong | Tag::Ready | Tag::Ask | Tag::Answer | Tag::Columns | Tag::Done => {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "a message is not for a worker"));
@@ -140,36 +134,19 @@ fn listen(input: &mut impl Read, output: &Output, asks: &RowRequests, to_do: &Se
     Ok(())
 }
 
-/// The state of the running query.
+/// The scratch folder of the running query.
 #[derive(Default)]
-struct State {
-    running: Mutex<Running>,
-    is_unwanted: Notify,
-}
+struct Scratch(Mutex<Option<OsString>>);
 
-#[derive(Default)]
-struct Running {
-    scratch: Option<OsString>,
-    is_on_cluster: bool,
-}
-
-impl State {
-    fn set(&self, running: Running) {
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = running;
+impl Scratch {
+    fn set(&self, folder: Option<OsString>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = folder;
     }
 
-    /// Ends this process, and removes the files of its query.
+    /// Removes the folder, and ends this process.
     fn leave(&self) -> ! {
-        let (scratch, is_on_cluster) = {
-            let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-            (running.scratch.clone(), running.is_on_cluster)
-        };
-        if is_on_cluster {
-            // Dropping the query cancels it on the cluster; then the process exits, after the grace period at the latest.
-            self.is_unwanted.notify_one();
-            std::thread::sleep(SHUTDOWN_GRACE);
-        }
-        if let Some(folder) = scratch {
+        let folder = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(folder) = folder {
             let _ = std::fs::remove_dir_all(folder);
         }
         end()
@@ -215,7 +192,7 @@ struct Computer {
     runtime: Runtime,
     output: Output,
     asks: Arc<RowRequests>,
-    state: Arc<State>,
+    scratch: Arc<Scratch>,
     opened: HashMap<DataFiles, OpenSource>,
 }
 
@@ -228,15 +205,13 @@ struct OpenSource {
 impl Computer {
     fn serve(mut self, statements: &Receiver<Statement>) {
         for statement in statements {
-            let running =
-                Running { scratch: statement.query.scratch.clone(), is_on_cluster: statement.query.cluster.is_some() };
-            self.state.set(running);
+            self.scratch.set(statement.query.scratch.clone());
             let done = std::panic::catch_unwind(AssertUnwindSafe(|| self.compute(statement)));
             let (outcome, has_panicked) = match done {
                 Ok(Ok(done)) => (done, false),
                 Ok(Err(panic)) | Err(panic) => (Err(ComputeError::of_panic(panic.as_ref())), true),
             };
-            self.state.set(Running::default());
+            self.scratch.set(None);
             if self.send(outcome, has_panicked).is_err() {
                 // The parent no longer reads.
                 end();
@@ -257,7 +232,7 @@ impl Computer {
             ready(send_block(&output, &block, is_first).is_ok()).boxed()
         };
         let computed = async {
-            let mut means = query.means()?;
+            let mut means = query.means();
             means.limits.time += LATER;
             // A lower limit is not an error: the parent process enforces the time.
             let _ = limit::grant(means.limits.time, self.threads);
@@ -271,15 +246,7 @@ impl Computer {
                 named.map(|(written, found)| ResolvedTable { written: written.clone(), ..found }).collect();
             compute(&view, &checked, &found, (act, &take), &means).await
         };
-        self.runtime.block_on(async {
-            tokio::select! {
-                done = AssertUnwindSafe(computed).catch_unwind() => done,
-                () = self.state.is_unwanted.notified() => {
-                    // Dropping the query cancels it on the cluster.
-                    Ok(Err(ComputeError::Ended("the query was cancelled".to_owned())))
-                }
-            }
-        })
+        self.runtime.block_on(AssertUnwindSafe(computed).catch_unwind())
     }
 
     fn prepare(&mut self, statement: Statement) -> Result<PreparedStatement, ComputeError> {
@@ -335,11 +302,6 @@ impl Computer {
     }
 
     fn send(&self, outcome: Result<Rows, ComputeError>, has_panicked: bool) -> io::Result<()> {
-        #[cfg(feature = "ballista")]
-        if matches!(outcome, Err(ComputeError::Ended(_))) {
-            self.runtime.block_on(crate::joined::cluster::wait_for_cancellations(SHUTDOWN_GRACE));
-            end();
-        }
         let outcome = match outcome {
             Ok(Rows { columns, rows, has_more }) => {
                 send_rows(&self.output, &rows)?;

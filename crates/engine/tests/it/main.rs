@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-#[cfg(feature = "ballista")]
-mod cluster;
 mod corpus;
 mod differences;
 mod explain;
