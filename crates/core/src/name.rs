@@ -24,43 +24,42 @@ fn letters(name: &str) -> impl Iterator<Item = char> {
 /// Case and punctuation are ignored.
 pub fn is_slip(a: &str, b: &str) -> bool {
     const MIN_LETTERS: usize = 4;
-    let compared = |name: &str| letters(name).take(MAX_COMPARED).collect::<String>();
     let (a, b) = (compared(a), compared(b));
     let is_long = |name: &str| name.chars().count() >= MIN_LETTERS;
     is_long(&a) && is_long(&b) && strsim::osa_distance(&a, &b) <= 1
 }
 
 /// Returns up to `limit` of `candidates` that are closest to `wanted`, best first. Never empty if there are candidates, so that an
-/// unknown name is always answered with valid ones.
-///
-/// The similarity is the Jaro-Winkler similarity of the names after [`normalize`], or 0.9 if that is larger and one contains the other or
-/// they differ by a single typo. Only the first 256 letters and digits are compared.
+/// unknown name is always answered with valid ones. Only the first 256 letters and digits are compared.
 pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<String> {
-    let compared = |name: &str| -> (String, usize) {
-        let name: String = letters(name).take(MAX_COMPARED).collect();
-        let length = name.chars().count();
-        (name, length)
-    };
-    let (wanted, length) = compared(wanted);
-    let mut scored: Vec<(f64, &str)> = candidates
-        .into_iter()
-        .map(|candidate| {
-            let (name, its_length) = compared(candidate);
-            let contained = wanted.len() >= 3
-                && name.len() >= 3
-                && (name.contains(wanted.as_str()) || wanted.contains(name.as_str()));
-            // Jaro does not detect transposed letters in short names.
-            let slipped =
-                wanted.len() >= 3 && length.abs_diff(its_length) <= 1 && strsim::osa_distance(&wanted, &name) <= 1;
-            let similar = strsim::jaro_winkler(&wanted, &name);
-            let least = if slipped || contained { 0.9 } else { 0.0 };
-            (similar.max(least), candidate)
-        })
-        .collect();
+    let wanted = compared(wanted);
+    let scored = candidates.into_iter().map(|candidate| (similarity(&wanted, &compared(candidate)), candidate));
+    let mut scored: Vec<(f64, &str)> = scored.collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     // Next to a close name, distant ones only distract.
     let best = scored.first().map_or(0.0, |s| s.0);
     scored.into_iter().filter(|s| s.0 >= best - 0.25).take(limit).map(|s| s.1.to_owned()).collect()
+}
+
+/// Returns whether one of two names may be meant by the other.
+pub fn is_similar(a: &str, b: &str) -> bool {
+    const MIN_SIMILARITY: f64 = 0.8;
+    similarity(&compared(a), &compared(b)) >= MIN_SIMILARITY
+}
+
+/// Returns the start of a name, in lower case and without punctuation.
+fn compared(name: &str) -> String {
+    letters(name).take(MAX_COMPARED).collect()
+}
+
+/// Returns the Jaro-Winkler similarity, or 0.9 if that is larger and one name contains the other or they differ by a single typo.
+fn similarity(a: &str, b: &str) -> f64 {
+    let lengths = (a.chars().count(), b.chars().count());
+    let is_contained = a.len() >= 3 && b.len() >= 3 && (b.contains(a) || a.contains(b));
+    // Jaro does not detect transposed letters in short names.
+    let is_slip = a.len() >= 3 && lengths.0.abs_diff(lengths.1) <= 1 && strsim::osa_distance(a, b) <= 1;
+    let least = if is_slip || is_contained { 0.9 } else { 0.0 };
+    strsim::jaro_winkler(a, b).max(least)
 }
 
 #[cfg(test)]
@@ -80,6 +79,16 @@ mod tests {
         check("InvoiceLine", &tables, "invoice_lines");
         check("zzz", &tables, "customers");
         check("cvs", &["cassandra", "csv", "sqlite"], "csv");
+    }
+
+    #[test]
+    fn a_distant_name_is_not_similar() {
+        for (a, b) in [("databses", "databases"), ("pth", "path"), ("Customer", "customers"), ("cvs", "csv")] {
+            assert!(is_similar(a, b), "{a} {b}");
+        }
+        for (a, b) in [("name", "metrics"), ("team", "metrics"), ("rule", "store.invoices"), ("x", "path")] {
+            assert!(!is_similar(a, b), "{a} {b}");
+        }
     }
 
     #[test]

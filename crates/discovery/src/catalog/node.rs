@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use prospector_core::Problem;
-use prospector_core::name::nearest;
+use prospector_core::name::{is_similar, nearest};
 use schemars::JsonSchema;
 use serde::{
     Deserialize, Deserializer,
@@ -153,9 +153,11 @@ impl<'a> Fields<'a> {
             .map(|(key, value)| (key.clone(), value.line))
             .collect();
         for (key, line) in unknown {
-            let near = nearest(&key, allowed.iter().map(String::as_str), 1).pop().unwrap_or_default();
+            let near = nearest(&key, allowed.iter().map(String::as_str), 1).pop();
+            let near = near.filter(|near| is_similar(&key, near)).map(|near| format!("did you mean `{near}`? "));
             let reason = format!("{} has an unknown key `{key}`", fields.what);
-            fields.fail(line, reason, format!("did you mean `{near}`? the keys are {}", allowed.join(", ")));
+            let keys = allowed.join(", ");
+            fields.fail(line, reason, format!("{}the keys are {keys}", near.unwrap_or_default()));
         }
         Some(fields)
     }
