@@ -18,16 +18,15 @@ const MAX_DESCRIPTION: usize = 200;
 /// Returns the first sentences of a text as far as they fit, without markup, on one line. A text that consists only of
 /// code is truncated.
 pub(crate) fn first_sentences(text: &str, format: Format) -> String {
-    let plain = match format {
-        Format::Text => String::new(),
-        _ => markdown::plain(text, MAX_DESCRIPTION * 4),
-    };
-    let plain = if plain.is_empty() {
-        let start: String = text.chars().take(MAX_DESCRIPTION * 4).collect();
-        cut::one_line(&start)
+    let one_line =
+        |text: &mut dyn Iterator<Item = char>| cut::one_line(&text.take(MAX_DESCRIPTION * 4).collect::<String>());
+    let plain = if format.is_plain() {
+        let lines = text.split_inclusive('\n').filter(|line| !format.is_markup(line));
+        one_line(&mut lines.flat_map(str::chars))
     } else {
-        plain
+        markdown::plain(text, MAX_DESCRIPTION * 4)
     };
+    let plain = if plain.is_empty() { one_line(&mut text.chars()) } else { plain };
     if !plain.chars().any(char::is_alphanumeric) {
         return String::new();
     }
@@ -257,6 +256,13 @@ mod tests {
     fn shows_the_start_without_matches() {
         let text = [filler("One"), filler("Two"), filler("Three")].join(" ");
         assert!(best(&text, "what is the 日本語").starts_with("One goes"));
+    }
+
+    #[test]
+    fn descriptions_omit_markup_lines() {
+        let text = ":Author: Ada\n\n.. note:: Old.\n\nPack *well*. Twice.";
+        assert_eq!(first_sentences(text, Format::Rst), "Pack *well*. Twice.");
+        assert_eq!(first_sentences(".. note:: Old.", Format::Rst), ".. note:: Old.");
     }
 
     #[test]

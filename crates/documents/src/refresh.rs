@@ -1,7 +1,7 @@
 //! Incremental reload: unchanged files are not converted again, and changes are counted.
 //!
-//! A file is unchanged if size and modification time are the same, or else if its BLAKE3 hash is. Markdown and plain
-//! text are parsed each time, as reading dominates; conversions of other formats are stored in the snapshot.
+//! A file is unchanged if size and modification time are the same, or else if its BLAKE3 hash is. Texts are parsed each
+//! time, as reading dominates; conversions of HTML, PDF and Office files are stored in the snapshot.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Incremented whenever the conversion of a format changes.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// State of the last load. The caller keeps it in memory or as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -231,7 +231,7 @@ fn load_file(item: &Item, path: &Path, before: &Snapshot) -> Result<Loaded, Prob
     }
     let mut problems = Vec::new();
     let format = format_of_file(&place, path, &bytes, &mut problems);
-    let work = !matches!(format, Ok(Format::Markdown | Format::Text));
+    let work = format.as_ref().map_or(true, |format| format.is_converted());
     let made = match format.and_then(|format| Ok((format, formats::try_convert(&place, bytes, format)?))) {
         Ok((format, (converted, said))) => {
             problems.extend(said);
