@@ -15,6 +15,7 @@ mod tables;
 use std::{collections::BTreeMap, path::Path};
 
 use prospector_core::Problem;
+use prospector_text::cut::one_line;
 use serde::{Deserialize, Serialize};
 
 pub use storage::storage_to_html;
@@ -195,7 +196,7 @@ const MAX_TAGS: usize = 32;
 /// Puts each field on one line, removes empty ones and limits their size: all may be shown to a model.
 fn tidy(converted: &mut Converted) {
     let line = |text: &str| -> Option<String> {
-        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = one_line(text);
         let short: String = words.chars().filter(|c| !c.is_control()).take(MAX_FIELD).collect();
         (!short.is_empty()).then_some(short)
     };

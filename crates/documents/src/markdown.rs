@@ -1,5 +1,6 @@
 //! Extracts the headings and the plain text of Markdown.
 
+use prospector_text::cut::one_line;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::sections::Heading;
@@ -27,7 +28,7 @@ pub(crate) fn headings(text: &str) -> Vec<Heading> {
             }
             Event::End(TagEnd::Heading(_)) => {
                 if let Some(mut heading) = open.take() {
-                    heading.text = heading.text.split_whitespace().collect::<Vec<_>>().join(" ");
+                    heading.text = one_line(&heading.text);
                     if !heading.text.is_empty() {
                         headings.push(heading);
                     }
@@ -91,7 +92,7 @@ pub(crate) fn plain(text: &str, max: usize) -> String {
             break;
         }
     }
-    let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = one_line(&out);
     words.replace("; ;", ";").trim_end_matches([' ', ';']).to_owned()
 }
 

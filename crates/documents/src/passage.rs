@@ -189,7 +189,8 @@ fn close(text: &str, paragraph: Option<(Range<usize>, bool)>, units: &mut Vec<Un
     }));
 }
 
-fn is_item(line: &str) -> bool {
+/// Returns whether a line without indentation starts a list item.
+pub(crate) fn is_item(line: &str) -> bool {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     if rest.len() < line.len() {
         return rest.starts_with(". ") || rest.starts_with(") ");

@@ -2,6 +2,8 @@
 //!
 //! Only headings and the title are interpreted. Tables, directives and code remain text.
 
+use prospector_text::cut::one_line;
+
 use crate::{Format, sections::Heading};
 
 /// Maximum length of a heading in plain text; longer lines are sentences.
@@ -28,7 +30,7 @@ pub(crate) fn headings(text: &str, format: Format) -> Vec<Heading> {
         at += lines[..found.as_ref().map_or(1, |title| title.lines)].iter().map(|line| line.len()).sum::<usize>();
         is_start = is_blank(lines[0]) || format.is_markup(lines[0]) || found.is_some() && format != Format::Text;
         if let Some(Title { level, text, .. }) = found {
-            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let text = one_line(text);
             headings.push(Heading { level: level.min(6) as u8, text, range: start..at });
         }
     }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use prospector_core::Kind;
 use prospector_core::record::Record;
+use prospector_text::cut::one_line;
 
 use crate::{Document, chunk, model::Section, passage};
 
@@ -73,7 +74,7 @@ fn record(
         for line in [document.description.as_str(), &document.tags.join(", "), &fields(document)] {
             if !line.trim().is_empty() && line != record.description {
                 record.body.push('\n');
-                record.body += &line.split_whitespace().collect::<Vec<_>>().join(" ");
+                record.body += &one_line(line);
             }
         }
     }
