@@ -11,15 +11,11 @@ use prospector_documents::{Format, formats::parse};
 mod parts;
 
 fuzz_target!(|data: &[u8]| {
-    for format in [Format::Markdown, Format::Text] {
+    for format in [Format::Markdown, Format::Mdx, Format::Rst, Format::AsciiDoc, Format::Org, Format::Text] {
         let (converted, _) = parse("fuzz", data, format);
         assert!(converted.tags.len() + converted.metadata.len() < 100);
         if let Ok(text) = std::str::from_utf8(data) {
             parts::check(text, format);
         }
-    }
-    for format in [Format::Mdx, Format::Rst, Format::AsciiDoc, Format::Org] {
-        let (converted, _) = parse("fuzz", data, format);
-        parts::check(&converted.text, Format::Markdown);
     }
 });

@@ -1,35 +1,31 @@
-//! Converts the bytes of a file to Markdown or plain text.
+//! Converts the bytes of a file to Markdown, or decodes its text.
 //!
 //! [`convert`] is the entry point of loaders: it runs the parsers of binary formats in a thread with a time limit, and
 //! turns a panic into a problem. [`parse`] runs them without that protection, for fuzzing.
 
-mod asciidoc;
 mod guard;
 mod html;
 pub mod limits;
-mod markup;
-mod mdx;
 mod office;
-mod org;
 mod package;
 mod pdf;
-mod rst;
 mod storage;
 mod tables;
 
 use std::{collections::BTreeMap, path::Path};
 
 use prospector_core::Problem;
+use prospector_text::cut::one_line;
 use serde::{Deserialize, Serialize};
 
 pub use storage::storage_to_html;
 
-use crate::{Format, front_matter, read};
+use crate::{Format, front_matter, markdown, plain, read};
 
 /// The text and metadata of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Converted {
-    /// Markdown, or plain text for [`Format::Text`]. Front matter is removed.
+    /// Markdown, or reStructuredText, AsciiDoc, Org and plain text as written. Front matter is removed.
     pub text: String,
     /// Its title.
     pub title: Option<String>,
@@ -92,10 +88,8 @@ pub fn convert(place: &str, bytes: Vec<u8>, format: Format) -> (Converted, Vec<P
 
 /// Like [`convert`], but returns the problem of an unreadable file as the error.
 pub(crate) fn try_convert(place: &str, bytes: Vec<u8>, format: Format) -> Result<(Converted, Vec<Problem>), Problem> {
-    let done = match format {
-        Format::Markdown | Format::Text => read_as(&bytes, format),
-        _ => guard::run(move || read_as(&bytes, format)),
-    };
+    let done =
+        if format.is_converted() { guard::run(move || read_as(&bytes, format)) } else { read_as(&bytes, format) };
     with_problems(place, done)
 }
 
@@ -127,15 +121,18 @@ fn read_as(bytes: &[u8], format: Format) -> Result<(Converted, Vec<Remark>), Ref
     }
     let mut remarks = Vec::new();
     let mut converted = match format {
-        Format::Markdown => markdown(&decode_text(bytes, &mut remarks)?, &mut remarks),
+        Format::Markdown => split_front_matter(&decode_text(bytes, &mut remarks)?, &mut remarks),
         Format::Mdx => {
-            let converted = markdown(&decode_text(bytes, &mut remarks)?, &mut remarks);
-            Converted { text: mdx::read(&converted.text), ..converted }
+            let converted = split_front_matter(&decode_text(bytes, &mut remarks)?, &mut remarks);
+            Converted { text: markdown::without_statements(&converted.text), ..converted }
         }
-        Format::Rst => rst::read(&decode_text(bytes, &mut remarks)?),
-        Format::AsciiDoc => asciidoc::read(&decode_text(bytes, &mut remarks)?),
-        Format::Org => org::read(&decode_text(bytes, &mut remarks)?),
-        Format::Text => Converted { text: decode_text(bytes, &mut remarks)?, ..Converted::default() },
+        Format::Org => {
+            let text = decode_text(bytes, &mut remarks)?;
+            Converted { title: plain::org_title(&text), text, ..Converted::default() }
+        }
+        Format::Rst | Format::AsciiDoc | Format::Text => {
+            Converted { text: decode_text(bytes, &mut remarks)?, ..Converted::default() }
+        }
         Format::Html => html::read(&decode_text(bytes, &mut remarks)?)?,
         Format::Pdf => pdf::read(bytes, &mut remarks)?,
         Format::Docx | Format::Xlsx | Format::Pptx => office::read(bytes, format)?,
@@ -170,7 +167,7 @@ fn decode_text(bytes: &[u8], remarks: &mut Vec<Remark>) -> Result<String, Refuse
 }
 
 /// Removes the front matter.
-pub(crate) fn markdown(text: &str, remarks: &mut Vec<Remark>) -> Converted {
+fn split_front_matter(text: &str, remarks: &mut Vec<Remark>) -> Converted {
     let split = front_matter::split(text);
     if let Some((line, reason)) = split.problem {
         remarks.push((
@@ -199,7 +196,7 @@ const MAX_TAGS: usize = 32;
 /// Puts each field on one line, removes empty ones and limits their size: all may be shown to a model.
 fn tidy(converted: &mut Converted) {
     let line = |text: &str| -> Option<String> {
-        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = one_line(text);
         let short: String = words.chars().filter(|c| !c.is_control()).take(MAX_FIELD).collect();
         (!short.is_empty()).then_some(short)
     };

@@ -31,9 +31,12 @@
 //! matter.
 //!
 //! Supported formats: Markdown, MDX, reStructuredText, AsciiDoc, Org, plain text, HTML, PDF, DOCX, XLSX and PPTX,
-//! within [`formats::limits`]. Damaged, encrypted or oversized files are reported as problems and do not affect others.
-//! [`DocumentDiscovery::refresh`] reloads changed files. To add a format, add a variant to [`Format`] and a converter
-//! to Markdown in `formats/`. To add a kind of source, add a variant to [`Origin`] and to [`model::Source`].
+//! within [`formats::limits`]. HTML, PDF and Office files are converted to Markdown. reStructuredText, AsciiDoc and Org
+//! are divided at their headings and kept as written; MDX is Markdown without imports and exports. Damaged, encrypted or
+//! oversized files are reported as problems and do not affect others.
+//! [`DocumentDiscovery::refresh_while`] reloads changed files. To add a format, add a variant to [`Format`] and a converter
+//! to Markdown in `formats/`, or the detection of its headings to `plain.rs`. To add a kind of source, add a variant to
+//! [`Origin`] and to [`model::Source`].
 //!
 //! Out of scope: ranking (done by the index), interpretation of texts, and images. No file outside the configured files
 //! and folders is read.

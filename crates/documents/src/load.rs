@@ -38,7 +38,7 @@ pub enum Origin {
     Inline {
         /// The text.
         text: String,
-        /// Its format; anything but Markdown is treated as plain text.
+        /// Its format; anything that needs a parser is treated as plain text.
         format: Format,
     },
     /// A page or file that was downloaded before.
@@ -71,7 +71,7 @@ impl DocumentSource {
                         .push(Problem::error("inline document", "an inline document has no name").advise("set `name`"));
                     return Vec::new();
                 };
-                let format = if *format == Format::Markdown { Format::Markdown } else { Format::Text };
+                let format = if format.is_converted() { Format::Text } else { *format };
                 vec![self.item(name, Place::Inline { text: read::plain_lines(text), format })]
             }
             Origin::Url { url, copy } => {
@@ -152,15 +152,22 @@ impl Item {
         if converted.text.trim().is_empty() && (says_nothing || !format.is_text()) && problems.is_empty() {
             problems.push(Problem::warning(self.place(), "the document is empty"));
         }
-        let headings = match format {
-            Format::Text => plain::headings(&converted.text),
-            _ => markdown::headings(&converted.text),
+        let mut headings = if format.is_plain() {
+            plain::headings(&converted.text, format)
+        } else {
+            markdown::headings(&converted.text)
         };
+        headings.retain(|heading| heading.text.chars().nth(limits::MAX_HEADING_CHARS).is_none());
+        if headings.len() > limits::MAX_HEADINGS {
+            headings.truncate(limits::MAX_HEADINGS);
+            let reason = format!("the document has over {} headings; the rest are text", limits::MAX_HEADINGS);
+            problems.push(Problem::warning(self.place(), reason).advise("split it into several files"));
+        }
         let title = converted
             .title
             .or_else(|| sections::title(&headings).map(str::to_owned))
             .unwrap_or_else(|| name.rsplit('/').find(|part| !part.is_empty()).unwrap_or(&name).to_owned());
-        let sections = sections::divide(&converted.text, &title, headings, converted.lines_before);
+        let sections = sections::divide(&converted.text, format, &title, headings, converted.lines_before);
         let first =
             || sections.iter().map(|section| passage::first_sentences(&section.text, format)).find(|s| !s.is_empty());
         let description = self.description.clone().filter(|text| !text.trim().is_empty());

@@ -1,5 +1,6 @@
 //! Extracts the headings and the plain text of Markdown.
 
+use prospector_text::cut::one_line;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::sections::Heading;
@@ -27,7 +28,7 @@ pub(crate) fn headings(text: &str) -> Vec<Heading> {
             }
             Event::End(TagEnd::Heading(_)) => {
                 if let Some(mut heading) = open.take() {
-                    heading.text = heading.text.split_whitespace().collect::<Vec<_>>().join(" ");
+                    heading.text = one_line(&heading.text);
                     if !heading.text.is_empty() {
                         headings.push(heading);
                     }
@@ -49,6 +50,30 @@ pub(crate) fn headings(text: &str) -> Vec<Heading> {
     headings
 }
 
+/// Replaces the `import` and `export` statements of MDX by empty lines, which keeps line numbers. A statement is a
+/// paragraph that starts with one of these words.
+pub(crate) fn without_statements(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut depth, mut at) = (0_usize, 0);
+    for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
+        match event {
+            Event::Start(tag) => {
+                let own = &text[range.clone()];
+                if tag == Tag::Paragraph && depth == 0 && (own.starts_with("import ") || own.starts_with("export ")) {
+                    out.push_str(&text[at..range.start]);
+                    out.extend(own.matches('\n'));
+                    at = range.end;
+                }
+                depth += 1;
+            }
+            Event::End(_) => depth -= 1,
+            _ => {}
+        }
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
 /// Returns the text as rendered, on one line, up to about `max` bytes, without code blocks and HTML.
 pub(crate) fn plain(text: &str, max: usize) -> String {
     let mut out = String::new();
@@ -67,7 +92,7 @@ pub(crate) fn plain(text: &str, max: usize) -> String {
             break;
         }
     }
-    let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = one_line(&out);
     words.replace("; ;", ";").trim_end_matches([' ', ';']).to_owned()
 }
 
@@ -92,6 +117,15 @@ mod tests {
     #[test]
     fn ignores_headings_inside_code_quotes_and_lists() {
         check("```sh\n# no\n```\n\n    # no\n\n> # no\n\n- # no\n\n<!--\n# no\n-->\n\n# yes", &[(1, "yes")]);
+    }
+
+    #[test]
+    fn removes_statements_of_mdx() {
+        let text = "import A from 'a'\nimport {\n  B,\n} from 'b'\n\n# T\n\nexport const c = {\n    d: 1,\n}\n\n\
+                    ```js\nimport D from 'd'\n```\n\n- import e\n\nWe\nimport f.\n\n<A>\n\nimportant\n\n</A>\n";
+        let expected = "\n\n\n\n\n# T\n\n\n\n\n\n```js\nimport D from 'd'\n```\n\n- import e\n\nWe\nimport f.\n\n<A>\n\n\
+                        important\n\n</A>\n";
+        assert_eq!(without_statements(text), expected);
     }
 
     #[test]

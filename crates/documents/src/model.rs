@@ -39,7 +39,7 @@ pub struct Document {
     pub metadata: BTreeMap<String, String>,
     /// Its sections, in order; at least one.
     pub sections: Vec<Section>,
-    /// The whole text without front matter: Markdown, except for [`Format::Text`].
+    /// The whole text without front matter: Markdown, or reStructuredText, AsciiDoc, Org and plain text as written.
     pub content: String,
 }
 
@@ -162,7 +162,7 @@ named_enum! {
         /// CommonMark with GitHub tables, task lists and footnotes.
         #[default]
         Markdown = "markdown",
-        /// Markdown with components, imports and expressions.
+        /// Markdown with components; imports and exports are removed.
         Mdx = "mdx",
         /// reStructuredText.
         Rst = "rst",
@@ -186,6 +186,27 @@ named_enum! {
 }
 
 impl Format {
+    /// Returns whether the text is shown as written, instead of as Markdown.
+    pub(crate) fn is_plain(self) -> bool {
+        matches!(self, Format::Rst | Format::AsciiDoc | Format::Org | Format::Text)
+    }
+
+    /// Returns whether its files are converted to Markdown by a parser.
+    pub(crate) fn is_converted(self) -> bool {
+        matches!(self, Format::Html | Format::Pdf | Format::Docx | Format::Xlsx | Format::Pptx)
+    }
+
+    /// Returns whether a line of a plain format is a comment, field, attribute or directive rather than prose.
+    pub(crate) fn is_markup(self, line: &str) -> bool {
+        let marks: &[&str] = match self {
+            Format::Rst => &["..", ":"],
+            Format::AsciiDoc => &["//", ":", "["],
+            Format::Org => &["#", ":"],
+            _ => &[],
+        };
+        marks.iter().any(|mark| line.starts_with(mark))
+    }
+
     /// Returns the file name extensions, without the dot.
     pub fn extensions(self) -> &'static [&'static str] {
         match self {
@@ -203,18 +224,9 @@ impl Format {
         }
     }
 
-    /// Returns whether it is a plain-text format.
+    /// Returns whether its files are text.
     pub(crate) fn is_text(self) -> bool {
-        match self {
-            Format::Markdown
-            | Format::Mdx
-            | Format::Rst
-            | Format::AsciiDoc
-            | Format::Org
-            | Format::Text
-            | Format::Html => true,
-            Format::Pdf | Format::Docx | Format::Xlsx | Format::Pptx => false,
-        }
+        !self.is_converted() || self == Format::Html
     }
 
     /// Returns the format with this file name extension, ignoring case.

@@ -18,16 +18,15 @@ const MAX_DESCRIPTION: usize = 200;
 /// Returns the first sentences of a text as far as they fit, without markup, on one line. A text that consists only of
 /// code is truncated.
 pub(crate) fn first_sentences(text: &str, format: Format) -> String {
-    let plain = match format {
-        Format::Text => String::new(),
-        _ => markdown::plain(text, MAX_DESCRIPTION * 4),
-    };
-    let plain = if plain.is_empty() {
-        let start: String = text.chars().take(MAX_DESCRIPTION * 4).collect();
-        cut::one_line(&start)
+    let one_line =
+        |text: &mut dyn Iterator<Item = char>| cut::one_line(&text.take(MAX_DESCRIPTION * 4).collect::<String>());
+    let plain = if format.is_plain() {
+        let lines = text.split_inclusive('\n').filter(|line| !format.is_markup(line));
+        one_line(&mut lines.flat_map(str::chars))
     } else {
-        plain
+        markdown::plain(text, MAX_DESCRIPTION * 4)
     };
+    let plain = if plain.is_empty() { one_line(&mut text.chars()) } else { plain };
     if !plain.chars().any(char::is_alphanumeric) {
         return String::new();
     }
@@ -190,7 +189,8 @@ fn close(text: &str, paragraph: Option<(Range<usize>, bool)>, units: &mut Vec<Un
     }));
 }
 
-fn is_item(line: &str) -> bool {
+/// Returns whether a line without indentation starts a list item.
+pub(crate) fn is_item(line: &str) -> bool {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     if rest.len() < line.len() {
         return rest.starts_with(". ") || rest.starts_with(") ");
@@ -257,6 +257,13 @@ mod tests {
     fn shows_the_start_without_matches() {
         let text = [filler("One"), filler("Two"), filler("Three")].join(" ");
         assert!(best(&text, "what is the 日本語").starts_with("One goes"));
+    }
+
+    #[test]
+    fn descriptions_omit_markup_lines() {
+        let text = ":Author: Ada\n\n.. note:: Old.\n\nPack *well*. Twice.";
+        assert_eq!(first_sentences(text, Format::Rst), "Pack *well*. Twice.");
+        assert_eq!(first_sentences(".. note:: Old.", Format::Rst), ".. note:: Old.");
     }
 
     #[test]

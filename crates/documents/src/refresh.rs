@@ -1,7 +1,7 @@
 //! Incremental reload: unchanged files are not converted again, and changes are counted.
 //!
-//! A file is unchanged if size and modification time are the same, or else if its BLAKE3 hash is. Markdown and plain
-//! text are parsed each time, as reading dominates; conversions of other formats are stored in the snapshot.
+//! A file is unchanged if size and modification time are the same, or else if its BLAKE3 hash is. Texts are parsed each
+//! time, as reading dominates; conversions of HTML, PDF and Office files are stored in the snapshot.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Incremented whenever the conversion of a format changes.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// State of the last load. The caller keeps it in memory or as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -81,23 +81,14 @@ impl DocumentSource {
 impl DocumentDiscovery {
     /// Loads all sources, several files in parallel.
     pub fn load(sources: &[DocumentSource]) -> (DocumentDiscovery, Vec<Problem>) {
-        let (discovery, _, problems) = DocumentDiscovery::refresh(sources, &mut Snapshot::default(), &|_, _| ());
+        let refreshed = DocumentDiscovery::refresh_while(sources, &mut Snapshot::default(), &|_, _| (), &|| true);
+        let (discovery, _, problems) = refreshed.unwrap_or_default();
         (discovery, problems)
     }
 
     /// Reloads all sources. `snapshot` is the state of the previous refresh, or empty, and is updated. `progress` is
-    /// called with the number of finished texts and the total, from several threads.
-    pub fn refresh(
-        sources: &[DocumentSource],
-        snapshot: &mut Snapshot,
-        progress: &(dyn Fn(usize, usize) + Sync),
-    ) -> (DocumentDiscovery, Refreshed, Vec<Problem>) {
-        let refreshed = DocumentDiscovery::refresh_while(sources, snapshot, progress, &|| true);
-        refreshed.unwrap_or_else(|| (DocumentDiscovery::new(Vec::new()).0, Refreshed::default(), Vec::new()))
-    }
-
-    /// Like [`DocumentDiscovery::refresh`], but cancellable: once `is_wanted` returns `false`, returns `None` and
-    /// leaves the snapshot unchanged. `is_wanted` is called before each file, from several threads.
+    /// called with the number of finished texts and the total, and `is_wanted` before each file, both from several
+    /// threads. Once `is_wanted` returns `false`, returns `None` and leaves the snapshot unchanged.
     pub fn refresh_while(
         sources: &[DocumentSource],
         snapshot: &mut Snapshot,
@@ -231,7 +222,7 @@ fn load_file(item: &Item, path: &Path, before: &Snapshot) -> Result<Loaded, Prob
     }
     let mut problems = Vec::new();
     let format = format_of_file(&place, path, &bytes, &mut problems);
-    let work = !matches!(format, Ok(Format::Markdown | Format::Text));
+    let work = format.as_ref().map_or(true, |format| format.is_converted());
     let made = match format.and_then(|format| Ok((format, formats::try_convert(&place, bytes, format)?))) {
         Ok((format, (converted, said))) => {
             problems.extend(said);
@@ -265,11 +256,19 @@ fn nanoseconds(stat: FileStat) -> Option<u64> {
 mod tests {
     use super::*;
 
+    fn refresh(
+        root: &Path,
+        snapshot: &mut Snapshot,
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> (DocumentDiscovery, Refreshed, Vec<Problem>) {
+        DocumentDiscovery::refresh_while(&[DocumentSource::path(root)], snapshot, progress, &|| true).unwrap()
+    }
+
     #[test]
     fn identifies_files_by_absolute_path() {
         let (relative, mut snapshot) = (Path::new("tests/files"), Snapshot::default());
         for (root, unchanged) in [(relative.to_owned(), false), (absolute(relative).unwrap(), true)] {
-            let (_, found, _) = DocumentDiscovery::refresh(&[DocumentSource::path(root)], &mut snapshot, &|_, _| ());
+            let (_, found, _) = refresh(&root, &mut snapshot, &|_, _| ());
             assert_eq!((found.unchanged > 0, found.added == 0, found.removed), (unchanged, unchanged, 0), "{found:?}");
         }
     }
@@ -317,7 +316,7 @@ mod tests {
         let count = |_, _| {
             steps.fetch_add(1, Ordering::Relaxed);
         };
-        let (discovery, found, problems) = DocumentDiscovery::refresh(&[DocumentSource::path(root)], snapshot, &count);
+        let (discovery, found, problems) = refresh(root, snapshot, &count);
         assert_eq!([found.added, found.updated, found.removed, found.unchanged], expected, "{problems:?}");
         assert_eq!(discovery.documents().len(), documents);
         assert_eq!(steps.load(Ordering::Relaxed), expected[0] + expected[1] + expected[3]);
@@ -345,8 +344,7 @@ mod tests {
                 converted.text = "# FileRecord".into();
             }
         }
-        let sources = [DocumentSource::path(root)];
-        let (discovery, _, problems) = DocumentDiscovery::refresh(&sources, &mut snapshot, &|_, _| ());
+        let (discovery, _, problems) = refresh(root, &mut snapshot, &|_, _| ());
         assert_eq!(discovery.documents()[1].content, "# FileRecord");
         assert!(problems.len() == 1 && problems[0].place.ends_with("bad.pdf"), "{problems:?}");
 

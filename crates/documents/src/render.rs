@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use prospector_core::Kind;
 use prospector_core::record::Record;
+use prospector_text::cut::one_line;
 
 use crate::{Document, chunk, model::Section, passage};
 
@@ -13,10 +14,10 @@ pub(crate) fn records(documents: &[Document]) -> Vec<Record> {
     let mut ids = HashSet::new();
     for document in documents {
         let before = records.len();
-        for section in &document.sections {
+        for (at, section) in document.sections.iter().enumerate() {
             let mut parts = chunk::split(&section.text, document.format);
             if parts.is_empty() {
-                let below = headings_below(document, section);
+                let below = headings_below(section, &document.sections[at + 1..]);
                 if below.is_empty() && document.sections.len() > 1 {
                     continue;
                 }
@@ -73,7 +74,7 @@ fn record(
         for line in [document.description.as_str(), &document.tags.join(", "), &fields(document)] {
             if !line.trim().is_empty() && line != record.description {
                 record.body.push('\n');
-                record.body += &line.split_whitespace().collect::<Vec<_>>().join(" ");
+                record.body += &one_line(line);
             }
         }
     }
@@ -108,10 +109,9 @@ pub(crate) fn text_of(body: &str) -> &str {
     body.split_once("\n\n").map_or(body, |(_, text)| text)
 }
 
-fn headings_below(document: &Document, section: &Section) -> String {
-    let after = document.sections.iter().skip_while(|other| other.range.start <= section.range.start);
+fn headings_below(section: &Section, after: &[Section]) -> String {
     let below: Vec<&str> =
-        after.take_while(|other| other.level > section.level).map(Section::heading).take(30).collect();
+        after.iter().take_while(|other| other.level > section.level).map(Section::heading).take(30).collect();
     below.join("; ")
 }
 

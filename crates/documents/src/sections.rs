@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use crate::{Document, DocumentError, model::Section};
+use crate::{Document, DocumentError, Format, model::Section};
 
 /// A heading found in a text.
 #[derive(Debug, PartialEq)]
@@ -22,7 +22,13 @@ pub(crate) fn title(headings: &[Heading]) -> Option<&str> {
 }
 
 /// Divides a text into sections; `lines_before` is the number of preceding lines in the file.
-pub(crate) fn divide(content: &str, title_of: &str, headings: Vec<Heading>, lines_before: usize) -> Vec<Section> {
+pub(crate) fn divide(
+    content: &str,
+    format: Format,
+    title_of: &str,
+    headings: Vec<Heading>,
+    lines_before: usize,
+) -> Vec<Section> {
     let whole = title(&headings).is_some();
     let mut sections = Vec::new();
     let mut taken = HashMap::new();
@@ -31,7 +37,7 @@ pub(crate) fn divide(content: &str, title_of: &str, headings: Vec<Heading>, line
     let mut line = lines_before + 1;
 
     let first = headings.first().map_or(content.len(), |heading| heading.range.start);
-    if headings.is_empty() || !only_comments(&content[..first]) {
+    if headings.is_empty() || !only_comments(&content[..first], format) {
         sections.push(Section {
             path: unique(&[], title_of, &mut taken),
             level: 0,
@@ -93,8 +99,14 @@ fn trim_blank_lines(text: &str) -> String {
     text[start..].to_owned()
 }
 
-/// Returns whether the text contains only white space and HTML comments, such as a licence.
-fn only_comments(text: &str) -> bool {
+/// Returns whether the text before the first heading contains only white space and comments, such as a licence, or the
+/// labels and attributes of the title.
+fn only_comments(text: &str, format: Format) -> bool {
+    if matches!(format, Format::Rst | Format::AsciiDoc) {
+        let is_ignored =
+            |line: &str| line.is_empty() || line.starts_with(char::is_whitespace) || format.is_markup(line);
+        return text.lines().all(is_ignored);
+    }
     let mut rest = text.trim_start();
     while let Some(comment) = rest.strip_prefix("<!--") {
         rest = comment.split_once("-->").map_or("", |(_, rest)| rest).trim_start();

@@ -24,7 +24,7 @@ pub(super) enum Kind {
 
 /// Divides a text into blocks, which cover all of it.
 pub(super) fn blocks(text: &str, format: Format) -> Vec<Block> {
-    let starts = if format == Format::Text { paragraphs(text) } else { structure(text) };
+    let starts = if format.is_plain() { paragraphs(text) } else { structure(text) };
     let ends: Vec<usize> = starts.keys().skip(1).copied().chain([text.len()]).collect();
     starts.into_iter().zip(ends).map(|((start, kind), end)| Block { range: start..end, kind }).collect()
 }

@@ -1,8 +1,6 @@
 //! Runs third-party parsers in a separate thread with a large stack and a time limit.
 
 use std::{
-    any::Any,
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         atomic::{AtomicUsize, Ordering},
         mpsc::{RecvTimeoutError, sync_channel},
@@ -10,6 +8,8 @@ use std::{
     thread,
     time::Duration,
 };
+
+use prospector_core::work::catch_panic;
 
 use super::Refused;
 use super::limits::{MAX_ABANDONED_THREADS, MAX_TIME, STACK_BYTES};
@@ -35,7 +35,7 @@ fn run_for<T: Send + 'static>(
     let (send, receive) = sync_channel(1);
     let (over, late) = sync_channel::<()>(1);
     let thread = move || {
-        let done = catch_unwind(AssertUnwindSafe(work));
+        let done = catch_panic(work);
         // The receiver is gone after a timeout.
         let _ = send.send(done);
         if late.recv().is_ok() {
@@ -48,7 +48,7 @@ fn run_for<T: Send + 'static>(
     }
     match receive.recv_timeout(time) {
         Ok(Ok(done)) => done,
-        Ok(Err(panic)) => Err(Refused::new(format!("the parser failed: {}", words(panic.as_ref())), REDO)),
+        Ok(Err(reason)) => Err(Refused::new(reason, REDO)),
         Err(RecvTimeoutError::Timeout) => {
             ABANDONED.fetch_add(1, Ordering::Relaxed);
             let _ = over.send(());
@@ -56,11 +56,6 @@ fn run_for<T: Send + 'static>(
         }
         Err(RecvTimeoutError::Disconnected) => Err(Refused::new("the parser failed", REDO)),
     }
-}
-
-fn words(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown reason")
 }
 
 #[cfg(test)]

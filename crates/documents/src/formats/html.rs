@@ -12,6 +12,7 @@ use htmd::{
 };
 use html5ever::{ParseOpts, parse_document, tendril::TendrilSink};
 use markup5ever_rcdom::{Node, NodeData, RcDom};
+use prospector_text::cut::one_line;
 
 use super::{Converted, Refused, tables};
 use crate::formats::limits;
@@ -129,7 +130,7 @@ fn describe(node: &Rc<Node>, converted: &mut Converted) {
 fn text_of(node: &Rc<Node>) -> String {
     let mut out = String::new();
     collect(node, &mut out);
-    out.split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&out)
 }
 
 fn collect(node: &Rc<Node>, out: &mut String) {

@@ -28,6 +28,10 @@ pub const MAX_PACKAGE_ENTRIES: usize = 20_000;
 /// Number of cells of an XLSX workbook, including empty ones before the last of a row. Larger workbooks are data
 /// sources.
 pub const MAX_CELLS: usize = 200_000;
+/// Number of headings of a document; what is below further ones is part of the last section.
+pub const MAX_HEADINGS: usize = 50_000;
+/// Length of a heading in characters; longer ones are text.
+pub const MAX_HEADING_CHARS: usize = 400;
 /// Nesting depth of elements in an XML part.
 pub const MAX_XML_DEPTH: usize = 100;
 /// Nesting depth of tables.
@@ -38,7 +42,7 @@ pub const MAX_HTML_DEPTH: usize = 256;
 pub const MAX_RESULT_BYTES: usize = 16 << 20;
 /// Time per file.
 pub const MAX_TIME: Duration = Duration::from_secs(20);
-/// Stack size of the parser thread, for formats other than Markdown and plain text.
+/// Stack size of the parser thread, for HTML, PDF and Office files.
 pub const STACK_BYTES: usize = 64 << 20;
 /// Number of threads that may still be running after their time limit, as threads cannot be cancelled. Beyond it, files
 /// of those formats are rejected.

@@ -3,11 +3,11 @@
 //! A sheet becomes a section with a table; a slide becomes a section named by its title. Formatting, pictures, headers
 //! and footers are omitted, as they rarely help a search.
 
+use prospector_text::cut::one_line;
 use undoc::{Block, Document, ErrorKind, Paragraph, Section, Table};
 
 use super::{Converted, Refused, package, tables};
-use crate::Format;
-use crate::formats::limits;
+use crate::{Format, formats::limits, passage::is_item};
 
 /// Maximum length of a title; longer paragraphs are text.
 const MAX_TITLE: usize = 80;
@@ -110,10 +110,7 @@ fn write_paragraph(paragraph: &Paragraph, shift: u8, out: &mut String) {
     match &paragraph.list_info {
         Some(item) => {
             // Items of one list are written without empty lines between them.
-            if out.ends_with("\n\n")
-                && last_line(out).trim_start().starts_with(['-', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
-                && is_item(last_line(out))
-            {
+            if out.trim_end().rsplit('\n').next().is_some_and(|line| is_item(line.trim_start())) {
                 out.pop();
             }
             let mark = item.number.map_or("-".to_owned(), |number| format!("{number}."));
@@ -121,16 +118,6 @@ fn write_paragraph(paragraph: &Paragraph, shift: u8, out: &mut String) {
         }
         None => out.push_str(&format!("{words}\n\n")),
     }
-}
-
-fn last_line(out: &str) -> &str {
-    out.trim_end().rsplit('\n').next().unwrap_or_default()
-}
-
-fn is_item(line: &str) -> bool {
-    let line = line.trim_start();
-    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    line.starts_with("- ") || (rest.len() < line.len() && rest.starts_with(". "))
 }
 
 /// Returns the text of a paragraph on one line, without deleted text.
@@ -148,7 +135,7 @@ fn words(paragraph: &Paragraph) -> String {
             text.push(' ');
         }
     }
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&text)
 }
 
 fn write_table(table: &Table, out: &mut String) -> Result<(), Refused> {

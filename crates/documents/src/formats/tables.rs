@@ -1,5 +1,7 @@
 //! Renders Markdown tables and escapes text.
 
+use prospector_text::cut::one_line;
+
 /// Writes rows as a table with the first row as head. Cells are put on one line; rows may differ in length.
 pub(super) fn write(rows: &[Vec<String>], out: &mut String) {
     let width = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -9,7 +11,7 @@ pub(super) fn write(rows: &[Vec<String>], out: &mut String) {
     for (n, row) in rows.iter().enumerate() {
         out.push('|');
         for at in 0..width {
-            let cell = row.get(at).map(|cell| one_line(cell)).unwrap_or_default();
+            let cell = row.get(at).map(|cell| one_line(cell).replace('|', "\\|")).unwrap_or_default();
             if !cell.is_empty() {
                 out.push(' ');
                 out.push_str(&cell);
@@ -24,10 +26,6 @@ pub(super) fn write(rows: &[Vec<String>], out: &mut String) {
         }
     }
     out.push('\n');
-}
-
-fn one_line(cell: &str) -> String {
-    cell.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }
 
 /// Escapes a leading mark and every `<`, so that Markdown renders the text unchanged.

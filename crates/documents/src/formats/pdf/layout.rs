@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use prospector_text::cut::one_line;
+
 use super::{super::tables::literal, content::Piece};
 
 /// Gaps in a line above this fraction of the font size are spaces.
@@ -114,7 +116,7 @@ fn paragraph_end(page: &[Line], at: usize, leading: f64) -> usize {
 fn join_lines(lines: &[Line]) -> String {
     let mut out = String::new();
     for line in lines {
-        let words = line.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = one_line(&line.text);
         let next_small = words.chars().next().is_some_and(char::is_lowercase);
         let hyphen = out.ends_with('-') && next_small && out.chars().rev().nth(1).is_some_and(char::is_lowercase);
         if hyphen || out.ends_with('\u{ad}') {
