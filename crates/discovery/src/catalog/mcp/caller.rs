@@ -1,6 +1,6 @@
 //! Calls of HTTP APIs through the guarded fetcher, and of tools through their servers.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, path::Path, sync::Arc};
 
 use async_trait::async_trait;
 use prospector_api::{
@@ -8,9 +8,9 @@ use prospector_api::{
     invoke::{Call, Caller, Message, NotCalled, Reply},
 };
 use prospector_core::tool::Toolset;
-use prospector_mcp::{Definition, McpError, Record, Server};
+use prospector_mcp::{Definition, McpError, Record, Server, ServerSessions};
 
-use super::entry::Permission;
+use super::{FOLDER, entry::Permission};
 use crate::{Catalog, catalog::apis::invoke::HttpCaller};
 
 /// A server of the catalog, with its available tools.
@@ -46,6 +46,12 @@ impl McpServers {
     /// Returns a server by name.
     pub(super) fn server(&self, name: &str) -> Option<&Connected> {
         self.servers.get(name)
+    }
+
+    /// Ends the sessions of servers that this catalog no longer has.
+    pub(in crate::catalog) fn end_others(&self, sessions: &ServerSessions, state: &Path) {
+        let kept: Vec<&Server> = self.servers.values().map(|one| &one.server).collect();
+        sessions.end_others(&state.join(FOLDER), &kept);
     }
 
     /// Returns the servers with any callable tool.

@@ -42,7 +42,7 @@ pub(super) async fn load(
     let servers: Vec<(Planned, Server)> = planned
         .into_iter()
         .map(|one| {
-            let server = Server::new(&one.name, one.reach.clone(), one.timeout, &folder);
+            let server = opening.sessions.server(&one.name, one.reach.clone(), one.timeout, &folder);
             (one, server)
         })
         .collect();
@@ -66,8 +66,8 @@ async fn refresh(servers: &[(Planned, Server)], opening: &Opening<'_>) {
     let folder = opening.folders.state.join(FOLDER);
     let due_now = |(planned, _): &&(Planned, Server)| {
         let Ok(record) = Record::read(&folder, &planned.name) else { return false };
-        let is_known = record.last_seen().is_some() || record.failed_within(RETRY_SECONDS);
-        opening.relist || !(is_known && record.is_of(&planned.reach))
+        let is_known = record.last_seen().is_some() && record.is_of(&planned.reach);
+        opening.relist || !(is_known || record.failed_within(RETRY_SECONDS, &planned.reach))
     };
     let due: Vec<&(Planned, Server)> = servers.iter().filter(due_now).collect();
     let (total, done) = (due.len(), AtomicUsize::new(0));
