@@ -36,6 +36,7 @@ mod server;
 mod sessions;
 pub mod spec;
 
+pub use answer::ToolResult;
 pub use definition::Definition;
 pub use error::McpError;
 pub use record::Record;

@@ -14,7 +14,8 @@ use tokio::sync::Semaphore;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
-    Definition, McpError, Record, answer,
+    Definition, McpError, Record,
+    answer::{self, ToolResult},
     connection::{Connection, Lifecycle},
     listing,
     oauth::{self, Tokens},
@@ -155,7 +156,7 @@ impl Server {
     ///
     /// # Errors
     /// [`McpError`] on invalid arguments, a changed definition, a timeout, or a failure of the tool.
-    pub async fn call(&self, tool: &Definition, arguments: Map<String, Value>) -> Result<Value, McpError> {
+    pub async fn call(&self, tool: &Definition, arguments: Map<String, Value>) -> Result<ToolResult, McpError> {
         let arguments = Value::Object(arguments);
         tool.check(&arguments)?;
         let Value::Object(arguments) = arguments else { return Err(McpError::Unsupported { what: "a list" }) };

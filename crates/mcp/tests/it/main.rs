@@ -86,7 +86,7 @@ impl Scripted {
         let record = self.record();
         let tool = record.tools().find(|known| known.name() == tool).unwrap_or_else(|| panic!("no tool {tool}"));
         let arguments: Map<String, Value> = serde_json::from_value(arguments).unwrap();
-        server.call(tool, arguments).await
+        server.call(tool, arguments).await.map(|result| result.value)
     }
 }
 

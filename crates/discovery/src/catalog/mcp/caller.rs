@@ -7,7 +7,10 @@ use prospector_api::{
     Api, ApiKind, Operation,
     invoke::{Call, Caller, Message, NotCalled, Reply},
 };
-use prospector_core::tool::Toolset;
+use prospector_core::{
+    record::ResourceKind,
+    tool::{Toolset, client::current_client},
+};
 use prospector_mcp::{Definition, McpError, Record, Server, ServerSessions};
 
 use super::{FOLDER, entry::Permission};
@@ -107,8 +110,12 @@ impl Caller for CatalogCaller {
             reason: format!("`{}.{name}`: {}", call.api, error.without_output()),
             advice: error.advice(),
         };
-        let answer = server.call(tool, arguments.clone()).await.map_err(failed)?;
-        Ok(Reply { answer, url: format!("mcp:{}", call.api) })
+        let result = server.call(tool, arguments.clone()).await.map_err(failed)?;
+        if let Some(client) = current_client() {
+            let documents = result.links.iter().filter_map(|uri| self.servers.find_document(&call.api, uri));
+            documents.for_each(|name| client.link(ResourceKind::Document, &name));
+        }
+        Ok(Reply { answer: result.value, url: format!("mcp:{}", call.api) })
     }
 
     fn permits(&self, api: &Api, operation: &Operation) -> Result<(), NotCalled> {
