@@ -4,7 +4,11 @@ use std::{path::Path, time::SystemTime};
 
 use prospector_core::Problem;
 use prospector_core::problem::Severity;
-use prospector_discovery::{Catalog, sources::CatalogSource, state};
+use prospector_discovery::{
+    Catalog, CatalogOptions,
+    sources::{CatalogSource, ServerState},
+    state,
+};
 use serde::Serialize;
 use serde_json::json;
 
@@ -158,7 +162,8 @@ async fn look(source: &CatalogSource, settings: &Settings) -> anyhow::Result<Vec
             "check the owner and permissions of the files",
         )),
     }
-    let (catalog, problems) = match Catalog::open(source, options(settings)?).await {
+    let options = CatalogOptions { relist: true, ..options(settings)? };
+    let (catalog, problems) = match Catalog::open(source, options).await {
         Ok(opened) => opened,
         Err(error) => {
             let error = with_advice(error);
@@ -182,7 +187,10 @@ async fn look(source: &CatalogSource, settings: &Settings) -> anyhow::Result<Vec
         files => checks.push(Check::ok("index", format!("{} intact, with {entries}", plural(files, "file")))),
     }
     checks.push(Check::ok("catalog", name));
-    checks.extend(problems.iter().map(Check::of));
+    let servers = catalog.servers();
+    // A server that cannot be reached has a check of its own.
+    let is_other = |problem: &&Problem| !servers.iter().any(|server| server.has_failure(problem));
+    checks.extend(problems.iter().filter(is_other).map(Check::of));
     for source in catalog.check_sources().await {
         let what = format!("{} ({})", source.name, source.kind);
         checks.push(match (source.fault, source.other_rights.as_slice()) {
@@ -198,14 +206,20 @@ async fn look(source: &CatalogSource, settings: &Settings) -> anyhow::Result<Vec
             ),
         });
     }
-    for (server, listed) in catalog.check_servers().await {
-        let what = format!("{server} (MCP server)");
-        checks.push(match listed {
-            Ok(tools) => Check::ok(what, format!("reached; {}", plural(tools, "usable tool"))),
-            Err(error) => Check::bad(Status::Error, what, error.to_string(), error.advice()),
-        });
-    }
+    checks.extend(servers.iter().map(check_server));
     Ok(checks)
+}
+
+fn check_server(server: &ServerState) -> Check {
+    let what = format!("{} (MCP server)", server.name);
+    match &server.failure {
+        Some(reason) => Check::bad(Status::Error, what, reason, server.advice.clone().unwrap_or_default()),
+        None if server.last_seen.is_none() => {
+            let advice = "check the permissions of the state folder";
+            Check::bad(Status::Error, what, "its lists cannot be stored", advice)
+        }
+        None => Check::ok(what, format!("reached; {}", plural(server.tools, "usable tool"))),
+    }
 }
 
 /// Checks that the state folder is writable, and accessible only to its owner.

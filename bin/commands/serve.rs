@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::Context as _;
 use prospector_agent::extraction::extract_facts_with;
-use prospector_discovery::{Catalog, CatalogOptions, Profile};
+use prospector_discovery::{Catalog, CatalogOptions, Profile, sources::ServerSessions, state::server_records};
 use prospector_engine::options::SubsetMemory;
 use prospector_serve::{Limits, Opened, Options, ServeError, Server, Tokens, error::OpenError};
 use tokio_util::sync::CancellationToken;
@@ -124,7 +124,7 @@ pub(super) async fn open(
     let source = settings.catalog()?;
     let (state, home, embedder) = (settings.state_folder()?, settings.home.clone(), embedder::open(settings)?);
     let workers = settings.workers()?;
-    let (index, subsets) = (state.join("index"), SubsetMemory::default());
+    let (followed, subsets, sessions) = (state.clone(), SubsetMemory::default(), ServerSessions::default());
     let opener = move |fresh, cancel| -> Opened {
         let options = CatalogOptions {
             state: Some(state.clone()),
@@ -135,6 +135,7 @@ pub(super) async fn open(
             cancel,
             workers: Some(workers.clone()),
             subsets: subsets.clone(),
+            sessions: sessions.clone(),
             ..CatalogOptions::default()
         };
         let opened = tokio::runtime::Handle::current().block_on(Catalog::open(&source, options));
@@ -146,24 +147,26 @@ pub(super) async fn open(
     };
     let server = Server::open(opener, profile, models, options).await.context("the catalog cannot be used")?;
     let file = settings.catalog_file().ok().map(Path::to_owned);
-    server.follow(move || stamp(&index, file.as_deref()));
+    server.follow(move || stamp(&followed, file.as_deref()));
     Ok(server)
 }
 
-/// Returns stamps of the catalog file and of the index on disk, to detect changes.
-fn stamp(index: &Path, catalog: Option<&Path>) -> Option<(String, String)> {
+/// Returns stamps of the catalog file, and of the index and the lists of MCP servers on disk, to detect changes.
+fn stamp(state: &Path, catalog: Option<&Path>) -> Option<(String, String)> {
     // An editor may replace the file: while it is missing, there is no stamp.
     let written = |path: &Path| {
         let meta = std::fs::metadata(path).ok()?;
         Some(format!("{:?} {}", meta.modified().ok()?, meta.len()))
     };
     let catalog = catalog.map_or(Some(String::new()), written)?;
+    let lists: Vec<_> = server_records(state).unwrap_or_default().iter().map(|path| written(path)).collect();
+    let index = state.join("index");
     // The same for an index that another process is replacing.
     let committed = || {
         let current = std::fs::read_to_string(index.join("CURRENT")).ok()?;
         let committed = index.join(current.trim()).join("lexical/meta.json");
         let time = std::fs::metadata(committed).and_then(|file| file.modified()).ok()?;
-        Some(format!("{current} {time:?}"))
+        Some(format!("{current} {time:?} {lists:?}"))
     };
     Some((catalog, committed()?))
 }

@@ -22,6 +22,7 @@ mod reconcile;
 mod report;
 #[cfg(unix)]
 mod serve;
+mod servers;
 #[cfg(feature = "mongodb")]
 mod sources;
 mod sql;

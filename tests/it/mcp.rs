@@ -9,11 +9,13 @@ use serde_json::{Value, json};
 
 use crate::support::{self, Estate, VIP};
 
-struct Client {
+pub(crate) struct Client {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
-    estate: Estate,
+    /// The methods of the notifications so far.
+    pub(crate) notified: Vec<String>,
+    pub(crate) estate: Estate,
 }
 
 impl Client {
@@ -21,7 +23,7 @@ impl Client {
         Client::over(Estate::sample())
     }
 
-    fn over(estate: Estate) -> Self {
+    pub(crate) fn over(estate: Estate) -> Self {
         let planner = estate.planner();
         let mut command = Command::new(planner.get_program());
         command.env_clear();
@@ -32,7 +34,7 @@ impl Client {
             command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().unwrap());
-        let mut client = Client { child, input, output, estate };
+        let mut client = Client { child, input, output, notified: Vec::new(), estate };
         let began = client.ask(json!({"id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}));
         assert_eq!(began["result"]["serverInfo"]["name"], "prospector", "{began}");
@@ -40,13 +42,13 @@ impl Client {
         client
     }
 
-    fn send_message(&mut self, mut message: Value) {
+    pub(crate) fn send_message(&mut self, mut message: Value) {
         message["jsonrpc"] = "2.0".into();
         writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
     }
 
     /// Returns the response to a message; messages before it must be valid too.
-    fn ask(&mut self, message: Value) -> Value {
+    pub(crate) fn ask(&mut self, message: Value) -> Value {
         let id = message["id"].clone();
         self.send_message(message);
         loop {
@@ -62,6 +64,7 @@ impl Client {
         self.output.read_line(&mut line).unwrap();
         let said: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line:?}"));
         assert_eq!(said["jsonrpc"], "2.0", "{line}");
+        self.notified.extend(said["method"].as_str().map(str::to_owned));
         said
     }
 }
@@ -132,15 +135,8 @@ fn clients_are_notified_of_a_refresh_by_another_process() {
     client.estate.write("catalog.yaml", "databases:\n- path: orders.csv\n- path: returns.csv\n");
     assert_eq!(client.estate.run(["refresh"]).code, Some(0));
     let is_notified = (100..250).any(|id| {
-        client.send_message(json!({"id": id, "method": "ping"}));
-        let mut is_notified = false;
-        loop {
-            let said = client.next();
-            if said["id"] == id {
-                break;
-            }
-            is_notified |= said["method"] == "notifications/resources/list_changed";
-        }
+        client.ask(json!({"id": id, "method": "ping"}));
+        let is_notified = client.notified.iter().any(|method| method == "notifications/resources/list_changed");
         if !is_notified {
             std::thread::sleep(std::time::Duration::from_millis(200));
         }

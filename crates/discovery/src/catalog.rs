@@ -50,6 +50,7 @@ use prospector_documents::{DocumentDiscovery, refresh::Refreshed};
 use prospector_engine::options::{EngineOptions, SubsetMemory, Workers};
 use prospector_facts::{FactDiscovery, model::Keeping};
 use prospector_fetch::Rule;
+use prospector_mcp::ServerSessions;
 use prospector_queries::VerifiedQueries;
 use prospector_schema::SchemaDiscovery;
 use prospector_search::embed::Embedder;
@@ -103,6 +104,8 @@ pub struct CatalogOptions<'a> {
     pub workers: Option<Workers>,
     /// The memory for data loaded by query sessions. Share one among all catalogs of a program.
     pub subsets: SubsetMemory,
+    /// The sessions of MCP servers, which a reopened catalog continues. Share them among all catalogs of a program.
+    pub sessions: ServerSessions,
     /// Cancels the opening; checked between files. The index then remains as it was.
     pub cancel: CancellationToken,
     /// Receives the stage, such as `sources` or `documents`, the number done and the total; called from several threads.
@@ -120,6 +123,7 @@ impl Default for CatalogOptions<'_> {
             relist: false,
             workers: None,
             subsets: SubsetMemory::default(),
+            sessions: ServerSessions::default(),
             cancel: CancellationToken::new(),
             progress: &|_, _, _| (),
         }
@@ -141,6 +145,7 @@ impl CatalogOptions<'_> {
             cache: Cache::of_state(folders.state, self.fresh),
             web: Web::new(folders.state, fetch, self.fresh),
             lookup: self.environment,
+            sessions: &self.sessions,
             relist: self.relist || self.fresh,
             progress: self.progress,
             problems,
@@ -303,6 +308,7 @@ impl Catalog {
             state::bring_up_to_date(&catalog.index, records, unreadable, options.fresh, &state, &mut opening)?;
         refresh_values(&catalog.schema, &opened, &catalog.index, options.fresh, &mut opening).await;
         let mut problems = opening.problems;
+        catalog.caller.servers.end_others(&options.sessions, &state);
         if let (Some(files), Some(index), false) = (files, stamp(&catalog.index), has_errors(&problems)) {
             Current::new(files, index).write(&state);
         }

@@ -41,6 +41,8 @@ pub use tools::DiscoveryTools;
 
 /// Sources of a catalog: a file, or sources given on the command line; discovery of sources, and the generated text.
 pub mod sources {
+    pub use prospector_mcp::ServerSessions;
+
     pub use crate::{
         catalog::{
             CatalogSource,
@@ -67,6 +69,7 @@ pub mod routes {
 pub mod state {
     pub use crate::catalog::{
         health::SourceHealth,
+        mcp::server_records,
         state::{StateReport, check, discard_damaged},
     };
 }

@@ -4,21 +4,32 @@ use prospector_core::{mark::clean, tool::client::current_client};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Value, json};
 
-use crate::{Definition, McpError, error::repeat};
+use crate::{Definition, McpError, error::repeat, listing::MAX_NAME};
 
 /// Maximum bytes of a result or a resource.
 pub(crate) const MAX_RESULT_BYTES: usize = 4 << 20;
 /// Maximum characters of a media type.
 const MAX_MIME_TYPE: usize = 100;
+/// Maximum number of links of a result.
+const MAX_LINKS: usize = 100;
 /// Bytes of one message.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 2 * MAX_RESULT_BYTES;
 
-/// Converts a result to JSON: its structured content, or its texts. JSON texts are parsed; images and audio are
+/// The result of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolResult {
+    /// The structured content, or the texts. Images, audio and links are described.
+    pub value: Value,
+    /// The URIs of linked resources, at most 100; their server may not list them.
+    pub links: Vec<String>,
+}
+
+/// Converts a result: its structured content, or its texts. JSON texts are parsed; images and audio are
 /// described, and attached for the client of the call.
 ///
 /// # Errors
 /// [`McpError::Tool`] if the tool reports a failure, [`McpError::Output`], [`McpError::TooLarge`].
-pub(crate) fn convert(tool: &Definition, result: CallToolResult) -> Result<Value, McpError> {
+pub(crate) fn convert(tool: &Definition, result: CallToolResult) -> Result<ToolResult, McpError> {
     let texts = || result.content.iter().filter_map(|block| block.as_text()).map(|text| text.text.as_str());
     if result.is_error == Some(true) {
         let message = repeat(&texts().collect::<Vec<_>>().join(" "));
@@ -36,11 +47,18 @@ pub(crate) fn convert(tool: &Definition, result: CallToolResult) -> Result<Value
         }
     };
     limit(value.to_string().len())?;
+    let links = result.content.iter().filter_map(find_link).take(MAX_LINKS).collect();
     if let Some(client) = current_client() {
         let attached = result.content.into_iter().filter_map(attachment);
         attached.for_each(|content| client.attach(content));
     }
-    Ok(value)
+    Ok(ToolResult { value, links })
+}
+
+/// Returns the URI of a link, if a listed resource could have it.
+fn find_link(block: &ContentBlock) -> Option<String> {
+    let ContentBlock::ResourceLink(link) = block else { return None };
+    (clean(&link.uri, MAX_NAME) == link.uri).then(|| link.uri.clone())
 }
 
 /// Returns an image or audio as a client gets it: without fields that are meant for the client of the server.
@@ -117,10 +135,23 @@ mod tests {
         let schema = json!({"type": "object", "properties": {"b": {"type": "integer"}}});
         let tool = Definition::new(json!({"name": "a", "outputSchema": schema})).unwrap();
         match (convert(&tool, result), expected) {
-            (Ok(value), Ok(expected)) => assert_eq!(value, expected),
+            (Ok(result), Ok(expected)) => assert_eq!(result.value, expected),
             (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
             (found, expected) => panic!("{found:?} is not {expected:?}"),
         }
+    }
+
+    #[test]
+    fn links_are_limited_and_without_hidden_text() {
+        let link = |uri: String| json!({"type": "resource_link", "uri": uri, "name": "a"});
+        let links = |uris: Vec<String>| {
+            let content: Vec<Value> = uris.into_iter().map(link).collect();
+            let result = serde_json::from_value(json!({"content": content})).unwrap();
+            convert(&Definition::new(json!({"name": "a"})).unwrap(), result).unwrap().links
+        };
+        let hidden = ["demo://a\u{202e}", "demo://a\n", "demo://</data>", &"x".repeat(600)].map(str::to_owned);
+        assert_eq!(links([vec!["demo://a".to_owned()], hidden.to_vec()].concat()), ["demo://a"]);
+        assert_eq!(links((0..200).map(|n| format!("demo://{n}")).collect()).len(), 100);
     }
 
     #[test]

@@ -315,8 +315,8 @@ impl Connection {
         self.changed.is_set.swap(false, Ordering::Relaxed)
     }
 
-    /// Notes that changed lists could not be read.
-    pub(crate) fn restore_changed(&self) {
+    /// Has the lists read again before the next call.
+    pub(crate) fn mark_changed(&self) {
         self.changed.is_set.store(true, Ordering::Relaxed);
     }
 

@@ -1,6 +1,9 @@
 //! Errors of servers and their tools.
 
-use prospector_core::{mark::clean, problem::conceal};
+use prospector_core::{
+    mark::clean,
+    problem::{causes, conceal},
+};
 use prospector_fetch::FetchError;
 
 /// Maximum characters of a server's text in a message.
@@ -134,6 +137,11 @@ fn after(said: &str) -> String {
 /// Sanitizes a text of a server for a message: one line, limited, without markup of untrusted data.
 pub(crate) fn repeat(text: &str) -> String {
     clean(&conceal(text.trim()), MAX_REPEATED)
+}
+
+/// Returns the causes of a failed HTTP request, sanitized, without the URL, which may contain a secret.
+pub(crate) fn explain_request(error: reqwest::Error) -> String {
+    repeat(&causes(&error.without_url()))
 }
 
 impl McpError {

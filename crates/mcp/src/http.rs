@@ -27,7 +27,7 @@ use rmcp::{
 };
 use sse_stream::{Sse, SseStream};
 
-use crate::{McpError, answer::MAX_MESSAGE_BYTES, oauth::Tokens};
+use crate::{McpError, answer::MAX_MESSAGE_BYTES, error::explain_request, oauth::Tokens};
 
 const EVENT_STREAM: &str = "text/event-stream";
 /// Bytes of an address in an `endpoint` event.
@@ -125,19 +125,13 @@ fn take(left: &AtomicU64, bytes: usize) -> bool {
 /// Removes the URL from a failure: it may contain a secret, and failures are logged.
 fn without_url(failure: Failure) -> Failure {
     match failure {
-        StreamableHttpError::Client(error) => StreamableHttpError::Io(explain(error)),
+        StreamableHttpError::Client(error) => StreamableHttpError::Io(fail_request(error)),
         other => other,
     }
 }
 
-/// The innermost cause of an error, without the URL.
-fn explain(error: reqwest::Error) -> std::io::Error {
-    let error = error.without_url();
-    let mut cause: &dyn std::error::Error = &error;
-    while let Some(next) = cause.source() {
-        cause = next;
-    }
-    std::io::Error::other(cause.to_string())
+fn fail_request(error: reqwest::Error) -> std::io::Error {
+    std::io::Error::other(explain_request(error))
 }
 
 impl StreamableHttpClient for Guarded {
@@ -248,7 +242,7 @@ impl EventStream {
     pub(crate) async fn open(client: Client, url: &str, left: Arc<AtomicU64>) -> std::io::Result<Self> {
         let failed = |reason: String| std::io::Error::other(reason);
         let base = Url::parse(url).map_err(|error| failed(error.to_string()))?;
-        let response = client.get(base.clone()).header(ACCEPT, EVENT_STREAM).send().await.map_err(explain)?;
+        let response = client.get(base.clone()).header(ACCEPT, EVENT_STREAM).send().await.map_err(fail_request)?;
         let status = response.status();
         if !status.is_success() {
             return Err(failed(format!("HTTP {} for an event stream", status.as_u16())));
@@ -282,7 +276,7 @@ impl Transport<RoleClient> for EventStream {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let request = self.client.post(self.messages.clone()).header(CONTENT_TYPE, "application/json");
         async move {
-            let response = request.body(serde_json::to_vec(&message)?).send().await.map_err(explain)?;
+            let response = request.body(serde_json::to_vec(&message)?).send().await.map_err(fail_request)?;
             match response.status() {
                 status if status.is_success() => Ok(()),
                 status => Err(std::io::Error::other(format!("HTTP {}", status.as_u16()))),

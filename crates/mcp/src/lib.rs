@@ -1,7 +1,8 @@
 //! Client of MCP servers: starts them or connects to them, lists tools, resources and prompts, and calls tools.
 //!
-//! A [`Server`] is reached by a command (stdio) or a URL (streamable HTTP, or HTTP+SSE), in the current protocol version or an older one. Nothing
-//! that a server says is trusted: lists, definitions and results have size limits, the definition of each tool is pinned by its hash at
+//! A [`Server`] is reached by a command (stdio) or a URL (streamable HTTP, or HTTP+SSE), in the current protocol version or an older one.
+//! [`ServerSessions`] keep its session when the catalog is opened again. Nothing that a server says is trusted: lists,
+//! definitions and results have size limits, the definition of each tool is pinned by its hash at
 //! first use ([`Record`]), and a changed definition is quarantined until it is approved. Arguments are validated against the pinned
 //! schema before a call. A child process gets only the environment variables that its [`spec::Command`] names. A server with [`spec::OAuth`]
 //! is signed in to with [`Server::login`]; its tokens are in private files, and every endpoint is subject to the policy of the server.
@@ -32,9 +33,12 @@ mod record;
 mod running;
 mod schema;
 mod server;
+mod sessions;
 pub mod spec;
 
+pub use answer::ToolResult;
 pub use definition::Definition;
 pub use error::McpError;
 pub use record::Record;
 pub use server::Server;
+pub use sessions::ServerSessions;

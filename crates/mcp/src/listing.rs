@@ -22,7 +22,7 @@ const MAX_PROBLEMS: usize = 200;
 /// Bytes of a cursor.
 const MAX_CURSOR: usize = 64 * 1024;
 /// Characters of a name or URI.
-const MAX_NAME: usize = 500;
+pub(crate) const MAX_NAME: usize = 500;
 /// Maximum characters of a description.
 const MAX_DESCRIPTION: usize = 1_000;
 /// Maximum number of arguments of a prompt.

@@ -51,6 +51,9 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Failure {
     at: u64,
+    /// Fingerprint of the command or URL that failed.
+    #[serde(default)]
+    reach: String,
     reason: String,
     advice: String,
 }
@@ -165,7 +168,7 @@ impl Record {
     /// Records that the server could not be listed; the previous lists are kept.
     pub(crate) fn fail(&mut self, error: &McpError, reach: &Reach) {
         let reason = error.to_string();
-        self.failure = Some(Failure { at: now(), reason, advice: error.advice() });
+        self.failure = Some(Failure { at: now(), reach: reach.fingerprint(), reason, advice: error.advice() });
         if self.seen.is_none() {
             self.reach = reach.fingerprint();
         }
@@ -176,9 +179,10 @@ impl Record {
         self.failure.as_ref().map(|failure| (failure.reason.as_str(), failure.advice.as_str()))
     }
 
-    /// Returns whether the server failed within this many seconds.
-    pub fn failed_within(&self, seconds: u64) -> bool {
-        self.failure.as_ref().is_some_and(|failure| now().saturating_sub(failure.at) < seconds)
+    /// Returns whether this command or URL failed within this many seconds.
+    pub fn failed_within(&self, seconds: u64, reach: &Reach) -> bool {
+        let is_of = |failure: &&Failure| failure.reach == reach.fingerprint();
+        self.failure.as_ref().filter(is_of).is_some_and(|failure| now().saturating_sub(failure.at) < seconds)
     }
 
     /// Returns when the server was last listed (RFC 3339).
@@ -264,6 +268,19 @@ mod tests {
         assert!(usable(&record).is_empty() && record.changes().count() == 1);
         record.merge(listing(&[("a", "first")]), &reach());
         assert_eq!(usable(&record), ["a \"first\""]);
+    }
+
+    #[test]
+    fn a_failure_delays_only_its_own_url() {
+        let (before, mut record) = (reach(), Record::default());
+        let mut changed = before.clone();
+        if let Reach::Url { url, .. } = &mut changed {
+            url.push_str("/new");
+        }
+        record.merge(listing(&[]), &before);
+        record.fail(&McpError::Closed { said: String::new() }, &changed);
+        assert!(record.failed_within(60, &changed) && !record.failed_within(60, &before));
+        assert!(record.is_of(&before), "its lists are those of the URL before");
     }
 
     #[test]

@@ -134,9 +134,12 @@ impl Running {
 mod tests {
     use std::sync::Arc;
 
-    use prospector_core::tool::{
-        BoxFuture,
-        client::{Client, current_client, with_client},
+    use prospector_core::{
+        record::ResourceKind,
+        tool::{
+            BoxFuture,
+            client::{Client, current_client, with_client},
+        },
     };
     use serde_json::json;
 
@@ -156,6 +159,8 @@ mod tests {
         }
 
         fn attach(&self, _: Value) {}
+
+        fn link(&self, _: ResourceKind, _: &str) {}
     }
 
     #[tokio::test]

@@ -3,7 +3,7 @@
 
 use std::{
     collections::HashMap,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -14,7 +14,8 @@ use tokio::sync::Semaphore;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
-    Definition, McpError, Record, answer,
+    Definition, McpError, Record,
+    answer::{self, ToolResult},
     connection::{Connection, Lifecycle},
     listing,
     oauth::{self, Tokens},
@@ -31,9 +32,17 @@ const MAX_BACKOFF: Duration = Duration::from_secs(60);
 /// Delay between a report of changed lists and reading them, so that a server cannot have them read in a loop.
 const RELIST_DELAY: Duration = Duration::from_secs(2);
 
-/// An MCP server, started on demand.
+/// An MCP server, started on demand. Its session ends with it, unless [`ServerSessions`](crate::ServerSessions) share the session with another one.
 #[derive(Debug)]
 pub struct Server {
+    live: Arc<Live>,
+    /// Time limit of the handshake, one list or one call.
+    limit: Duration,
+}
+
+/// The session of a server, and what limits it.
+#[derive(Debug)]
+pub(crate) struct Live {
     origin: Arc<Origin>,
     tokens: Option<Tokens>,
     calls: Semaphore,
@@ -41,12 +50,10 @@ pub struct Server {
 }
 
 /// How a server is reached, and where its record is.
-#[derive(Debug)]
-struct Origin {
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Origin {
     name: String,
     reach: Reach,
-    /// Time limit of the handshake, one list or one call.
-    limit: Duration,
     /// The folder of records and tokens.
     folder: PathBuf,
 }
@@ -72,20 +79,28 @@ struct Session {
 impl Server {
     /// Creates a server without starting it. Its record is stored in `folder`.
     pub fn new(name: impl Into<String>, reach: Reach, limit: Duration, folder: impl Into<PathBuf>) -> Self {
-        let (name, folder) = (name.into(), folder.into());
-        let tokens = Tokens::of(&reach, &name, &folder);
-        let origin = Arc::new(Origin { name, reach, limit, folder });
-        Server { origin, tokens, calls: Semaphore::new(MAX_CALLS), state: Default::default() }
+        let origin = Origin::new(name.into(), reach, folder.into());
+        Server::over(Arc::new(Live::new(origin)), limit)
+    }
+
+    /// Creates a server over this session.
+    pub(crate) fn over(live: Arc<Live>, limit: Duration) -> Self {
+        Server { live, limit }
+    }
+
+    /// Returns whether it runs in this session.
+    pub(crate) fn runs_in(&self, live: &Arc<Live>) -> bool {
+        Arc::ptr_eq(&self.live, live)
     }
 
     /// Returns its name in the catalog.
     pub fn name(&self) -> &str {
-        &self.origin.name
+        &self.live.origin.name
     }
 
     /// Returns how to connect to it.
     pub fn reach(&self) -> &Reach {
-        &self.origin.reach
+        &self.live.origin.reach
     }
 
     /// Signs in with OAuth, and stores the tokens; waits up to 5 minutes for the user. `open` receives the address that the user opens in a
@@ -94,7 +109,7 @@ impl Server {
     /// # Errors
     /// [`McpError`] if the server has no OAuth, its metadata is invalid or not permitted, or the user does not sign in.
     pub async fn login(&self, open: impl FnOnce(&str)) -> Result<(), McpError> {
-        oauth::login(&self.origin.reach, &self.origin.folder, open).await
+        oauth::login(&self.live.origin.reach, &self.live.origin.folder, open).await
     }
 
     /// Removes the tokens of OAuth; returns whether there were any.
@@ -102,40 +117,59 @@ impl Server {
     /// # Errors
     /// If the file cannot be removed.
     pub fn logout(&self) -> std::io::Result<bool> {
-        oauth::remove(&self.origin.folder, &self.origin.reach)
+        oauth::remove(&self.live.origin.folder, &self.live.origin.reach)
     }
 
-    /// Lists the server over a separate connection, updates its record, and returns the number of usable tools.
+    /// Lists the server, updates its record, and returns the number of usable tools. A server that is not running is started for it, and
+    /// ended again.
     ///
     /// # Errors
     /// [`McpError`] if it cannot be listed; the failure is stored in the record, and the previous lists are kept.
     pub async fn refresh(&self) -> Result<usize, McpError> {
-        match self.start().await {
-            Ok(session) => {
-                session.connection.close().await;
-                Ok(self.origin.record().map_or(0, |record| record.tools().count()))
-            }
+        let origin = &self.live.origin;
+        match self.list_again().await {
+            Ok(()) => Ok(origin.record().map_or(0, |record| record.tools().count())),
             Err(error) => {
-                self.origin.update(|record| record.fail(&error, &self.origin.reach));
+                origin.update(|record| record.fail(&error, &origin.reach));
                 Err(error)
             }
         }
+    }
+
+    async fn list_again(&self) -> Result<(), McpError> {
+        let running = self.live.state.lock().await.session.clone();
+        if let Some(session) = running.filter(|session| !session.connection.is_closed()) {
+            session.connection.mark_changed();
+            match self.live.origin.update_lists(&session, self.limit).await {
+                // A server that is busy with a call is still running.
+                Err(error) if error.breaks_connection() && !matches!(error, McpError::Timeout { .. }) => {
+                    self.live.state.lock().await.close_if(&session);
+                }
+                listed => return listed,
+            }
+        }
+        self.start().await?.connection.close().await;
+        Ok(())
     }
 
     /// Calls a tool with an approved definition.
     ///
     /// # Errors
     /// [`McpError`] on invalid arguments, a changed definition, a timeout, or a failure of the tool.
-    pub async fn call(&self, tool: &Definition, arguments: Map<String, Value>) -> Result<Value, McpError> {
+    pub async fn call(&self, tool: &Definition, arguments: Map<String, Value>) -> Result<ToolResult, McpError> {
         let arguments = Value::Object(arguments);
         tool.check(&arguments)?;
         let Value::Object(arguments) = arguments else { return Err(McpError::Unsupported { what: "a list" }) };
-        let result = self.with_session(async |session: &Session| {
+        let run = async |session: &Session| {
             self.verify(session, tool).await?;
-            let request = CallToolRequestParams::new(tool.name().to_owned()).with_arguments(arguments);
-            session.connection.call(request, self.origin.limit).await
-        });
-        answer::convert(tool, result.await?)
+            let request = CallToolRequestParams::new(tool.name().to_owned()).with_arguments(arguments.clone());
+            session.connection.call(request, self.limit).await
+        };
+        let mut result = self.with_session(run).await;
+        if matches!(result, Err(McpError::Changed { .. } | McpError::Gone { .. })) && self.end_outdated(tool).await {
+            result = self.with_session(run).await;
+        }
+        answer::convert(tool, result?)
     }
 
     /// Reads the text of a resource.
@@ -145,35 +179,33 @@ impl Server {
     pub async fn read(&self, uri: &str) -> Result<String, McpError> {
         let result = self.with_session(async |session: &Session| {
             let request = ReadResourceRequestParams::new(uri);
-            session.connection.request("reading", self.origin.limit, |peer| peer.read_resource(request)).await
+            session.connection.request("reading", self.limit, |peer| peer.read_resource(request)).await
         });
         answer::join_text(result.await?.contents)
     }
 
     /// Runs a request in the session of the server, and starts the session if necessary.
     async fn with_session<T>(&self, run: impl AsyncFnOnce(&Session) -> Result<T, McpError>) -> Result<T, McpError> {
-        let waiting = tokio::time::timeout(self.origin.limit, self.calls.acquire()).await;
+        let waiting = tokio::time::timeout(self.limit, self.live.calls.acquire()).await;
         let _permit = waiting
-            .map_err(|_| McpError::Timeout { what: "waiting for other calls", seconds: self.origin.limit.as_secs() })?;
+            .map_err(|_| McpError::Timeout { what: "waiting for other calls", seconds: self.limit.as_secs() })?;
         let session = self.session().await?;
         let result = run(&session).await;
         match &result {
             Err(error) if error.breaks_connection() => {
-                let mut state = self.state.lock().await;
-                // Another call may have replaced the session.
-                if state.session.as_ref().is_some_and(|current| Arc::ptr_eq(current, &session)) {
-                    state.close();
+                let mut state = self.live.state.lock().await;
+                if state.close_if(&session) {
                     state.note_failure();
                 }
             }
-            _ => self.state.lock().await.note_success(),
+            _ => self.live.state.lock().await.note_success(),
         }
         result
     }
 
     /// Returns the session of the server. Concurrent callers wait while it starts, so that only one process is started.
     async fn session(&self) -> Result<Arc<Session>, McpError> {
-        let mut state = self.state.lock().await;
+        let mut state = self.live.state.lock().await;
         match &state.session {
             Some(session) if !session.connection.is_closed() => return Ok(session.clone()),
             Some(_) => {
@@ -188,7 +220,8 @@ impl Server {
         match self.start().await {
             Ok(session) => {
                 let session = Arc::new(session);
-                state.watcher = Some(AbortOnDropHandle::new(tokio::spawn(watch(self.origin.clone(), session.clone()))));
+                let watching = watch(self.live.origin.clone(), session.clone(), self.limit);
+                state.watcher = Some(AbortOnDropHandle::new(tokio::spawn(watching)));
                 state.session = Some(session.clone());
                 Ok(session)
             }
@@ -201,12 +234,11 @@ impl Server {
 
     /// Starts a session, and lists its server.
     async fn start(&self) -> Result<Session, McpError> {
-        let origin = &self.origin;
+        let (origin, tokens) = (&self.live.origin, self.live.tokens.as_ref());
         let known = origin.record().map_or(Lifecycle::default(), |record| record.lifecycle);
-        let connection =
-            Connection::open(&origin.name, &origin.reach, self.tokens.as_ref(), known, origin.limit).await?;
+        let connection = Connection::open(&origin.name, &origin.reach, tokens, known, self.limit).await?;
         let session = Session { connection, hashes: Mutex::default(), listing: Default::default() };
-        match self.origin.list(&session).await {
+        match origin.list(&session, self.limit).await {
             Ok(()) => Ok(session),
             Err(error) => {
                 session.connection.close().await;
@@ -217,29 +249,76 @@ impl Server {
 
     /// Verifies that the server lists the approved definition of the tool.
     async fn verify(&self, session: &Session, tool: &Definition) -> Result<(), McpError> {
-        self.origin.update_lists(session).await?;
-        let hashes = session.hashes.lock().unwrap_or_else(PoisonError::into_inner);
-        match hashes.get(tool.name()) {
+        self.live.origin.update_lists(session, self.limit).await?;
+        match session.hash_of(tool) {
             Some(hash) if hash == tool.hash() => Ok(()),
             Some(_) => Err(McpError::Changed { tool: tool.name().to_owned() }),
             None => Err(McpError::Gone { tool: tool.name().to_owned() }),
         }
     }
+
+    /// Ends the session if its process is of an older version of the server: it does not list this definition, but a later listing by
+    /// another process does. Returns whether the record has the definition.
+    async fn end_outdated(&self, tool: &Definition) -> bool {
+        let Some(record) = self.live.origin.record() else { return false };
+        let is_current = record.tools().any(|known| known.hash() == tool.hash());
+        if is_current {
+            let mut state = self.live.state.lock().await;
+            let is_outdated = |session: &Arc<Session>| session.hash_of(tool).as_deref() != Some(tool.hash());
+            if state.session.as_ref().is_some_and(is_outdated) {
+                state.close();
+            }
+        }
+        is_current
+    }
+}
+
+impl Live {
+    pub(crate) fn new(origin: Origin) -> Self {
+        let tokens = Tokens::of(&origin.reach, &origin.name, &origin.folder);
+        Live { origin: Arc::new(origin), tokens, calls: Semaphore::new(MAX_CALLS), state: Default::default() }
+    }
+
+    /// Ends the session; running calls finish.
+    pub(crate) async fn end(&self) {
+        self.state.lock().await.close();
+    }
+
+    /// Returns whether the record of its server is in this folder.
+    pub(crate) fn is_in(&self, folder: &Path) -> bool {
+        self.origin.folder == folder
+    }
+
+    /// Returns whether its server is reached in this way.
+    pub(crate) fn is_of(&self, origin: &Origin) -> bool {
+        *self.origin == *origin
+    }
+}
+
+impl Session {
+    /// Returns the hash of the definition that the server lists under the name of this one.
+    fn hash_of(&self, tool: &Definition) -> Option<String> {
+        self.hashes.lock().unwrap_or_else(PoisonError::into_inner).get(tool.name()).cloned()
+    }
 }
 
 impl Origin {
+    pub(crate) fn new(name: String, reach: Reach, folder: PathBuf) -> Self {
+        Origin { name, reach, folder }
+    }
+
     /// Reads the lists of the session again if its server reported a change since they were read.
-    async fn update_lists(&self, session: &Session) -> Result<(), McpError> {
+    async fn update_lists(&self, session: &Session, limit: Duration) -> Result<(), McpError> {
         let _listing = session.listing.lock().await;
         if !session.connection.take_changed() {
             return Ok(());
         }
-        self.list(session).await.inspect_err(|_| session.connection.restore_changed())
+        self.list(session, limit).await.inspect_err(|_| session.connection.mark_changed())
     }
 
     /// Reads the lists of the session, and updates the record.
-    async fn list(&self, session: &Session) -> Result<(), McpError> {
-        let listing = session.connection.request("listing", self.limit, listing::read).await?;
+    async fn list(&self, session: &Session, limit: Duration) -> Result<(), McpError> {
+        let listing = session.connection.request("listing", limit, listing::read).await?;
         let hashes = listing.tools.iter().map(|tool| (tool.name().to_owned(), tool.hash().to_owned())).collect();
         *session.hashes.lock().unwrap_or_else(PoisonError::into_inner) = hashes;
         self.update(|record| {
@@ -269,11 +348,11 @@ impl Origin {
 }
 
 /// Reads the lists of a session again whenever its server reports a change, until the future is dropped.
-async fn watch(origin: Arc<Origin>, session: Arc<Session>) {
+async fn watch(origin: Arc<Origin>, session: Arc<Session>, limit: Duration) {
     loop {
         session.connection.wait_for_change().await;
         tokio::time::sleep(RELIST_DELAY).await;
-        if let Err(error) = origin.update_lists(&session).await {
+        if let Err(error) = origin.update_lists(&session, limit).await {
             tracing::debug!(%error, server = origin.name, "the changed lists of an MCP server could not be read");
         }
     }
@@ -283,6 +362,15 @@ impl State {
     fn close(&mut self) {
         self.session = None;
         self.watcher = None;
+    }
+
+    /// Closes this session, unless another call has replaced it; returns whether it was closed.
+    fn close_if(&mut self, session: &Arc<Session>) -> bool {
+        let is_current = self.session.as_ref().is_some_and(|current| Arc::ptr_eq(current, session));
+        if is_current {
+            self.close();
+        }
+        is_current
     }
 
     fn note_failure(&mut self) {

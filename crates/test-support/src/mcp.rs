@@ -2,7 +2,7 @@
 //!
 //! A test binary becomes one when it starts itself: it has a test that calls [`serve`], and its command line names that test. The
 //! script is a JSON file: `tools`, `resources`, `prompts`, `start` and `version`. What a tool does follows from its name, see `call`.
-//! `on` replaces the answer to a method by steps, see `play`.
+//! `on` replaces the answer to a method by steps, see `play`. With `watch`, a change of the script is reported as a change of the lists.
 
 use std::{
     io::{BufRead, Write},
@@ -31,6 +31,10 @@ pub fn serve() {
         Some("flood") => flood(),
         Some("garbage") => println!("{{\"jsonrpc\": \"2.0\", \"id\": \n\u{fffd}\n[1, 2\n{{}}\nnull"),
         _ => {}
+    }
+    if read(&path)["watch"] == true {
+        let path = path.clone();
+        std::thread::spawn(move || watch(&path));
     }
     let mut calls = 0;
     let mut lines = std::io::stdin().lock().lines();
@@ -74,6 +78,19 @@ pub fn serve() {
 
 fn read(path: &Path) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Reports a change of the lists whenever the script changes.
+fn watch(path: &Path) {
+    let mut known = std::fs::read_to_string(path).ok();
+    loop {
+        std::thread::sleep(Duration::from_millis(50));
+        let now = std::fs::read_to_string(path).ok().filter(|text| serde_json::from_str::<Value>(text).is_ok());
+        if now.is_some() && now != known {
+            known = now;
+            send(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
+        }
+    }
 }
 
 /// The version of the script, or the one that the client asks for.

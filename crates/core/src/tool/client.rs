@@ -13,6 +13,7 @@ use serde_json::Value;
 use tokio::time::{Instant, error::Elapsed};
 
 use super::guarded::BoxFuture;
+use crate::record::ResourceKind;
 
 /// The client of a call: the program that a user sees. Requests, responses and content have the form of the Model Context Protocol.
 pub trait Client: fmt::Debug + Send + Sync {
@@ -25,6 +26,9 @@ pub trait Client: fmt::Debug + Send + Sync {
 
     /// Adds a content block, such as an image, to the result of the call.
     fn attach(&self, content: Value);
+
+    /// Adds a link to a catalog entry to the result of the call.
+    fn link(&self, kind: ResourceKind, id: &str);
 }
 
 /// The progress of a call, in units of the server.
@@ -105,6 +109,11 @@ impl CurrentClient {
     pub fn attach(&self, content: Value) {
         self.client.attach(content);
     }
+
+    /// As [`Client::link`].
+    pub fn link(&self, kind: ResourceKind, id: &str) {
+        self.client.link(kind, id);
+    }
 }
 
 tokio::task_local! {
@@ -166,6 +175,8 @@ mod tests {
         }
 
         fn attach(&self, _: Value) {}
+
+        fn link(&self, _: ResourceKind, _: &str) {}
     }
 
     async fn check(user: u64, work: u64, limit: u64, expected: bool) {

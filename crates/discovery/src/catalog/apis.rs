@@ -322,6 +322,7 @@ mod tests {
             cache: Cache::of_state(folder, false),
             web: Web::new(folder, &Default::default(), false),
             lookup: &|_| None,
+            sessions: &Default::default(),
             relist: false,
             progress: &|_, _, _| (),
             problems: Vec::new(),

@@ -11,7 +11,10 @@ mod plan;
 pub(crate) mod review;
 mod sign_in;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use prospector_api::{Api, ApiDiscovery};
 use prospector_core::record::Record;
@@ -26,6 +29,21 @@ use super::{
 
 /// The folder of the records of servers, in the state folder.
 pub(super) const FOLDER: &str = "mcp";
+
+/// Returns the files with the lists of the MCP servers, in the state folder of a catalog. They change when a server is listed, or a changed
+/// definition is approved.
+///
+/// # Errors
+/// If the folder cannot be read; it does not exist before a server is listed.
+pub fn server_records(state: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(state.join(FOLDER))? {
+        // Not the tokens of OAuth, whose renewal changes nothing in the catalog.
+        files.extend(Some(entry?.path()).filter(|path| path.extension().is_some_and(|end| end == "json")));
+    }
+    files.sort();
+    Ok(files)
+}
 
 /// The MCP servers section, with the APIs whose names are already in use.
 pub(super) struct Mcp<'a> {
@@ -51,11 +69,7 @@ impl Section for Mcp<'_> {
         if entries.is_empty() {
             return Some(files);
         }
-        for entry in std::fs::read_dir(folders.state.join(FOLDER)).ok()? {
-            // Not the tokens of OAuth, whose renewal changes nothing in the catalog.
-            files.extend(Some(entry.ok()?.path()).filter(|path| path.extension().is_some_and(|end| end == "json")));
-        }
-        files.sort();
+        files.extend(server_records(folders.state).ok()?);
         for entry in entries {
             if let Origin::Import { from, .. } = &entry.origin {
                 files.extend(from.files(folders.base, folders.home));

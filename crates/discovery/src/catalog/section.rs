@@ -11,6 +11,7 @@ use std::{
 
 use prospector_core::Problem;
 use prospector_core::record::Record;
+use prospector_mcp::ServerSessions;
 use tokio_util::sync::CancellationToken;
 
 use super::{cache::Cache, entry::EntryReader, environment::Environment, error::CatalogError, node::Placed, web::Web};
@@ -67,6 +68,8 @@ pub(super) struct Opening<'a> {
     pub(super) web: Web,
     /// Environment variables.
     pub(super) lookup: Environment<'a>,
+    /// The sessions of MCP servers.
+    pub(super) sessions: &'a ServerSessions,
     /// Whether the tools of MCP servers are listed again.
     pub(super) relist: bool,
     /// Receives the stage, the number done and the total.

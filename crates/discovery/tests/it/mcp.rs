@@ -1,12 +1,15 @@
 //! MCP servers of a catalog, started as processes: this binary is the server too.
 
-use std::{path::Path, time::Instant};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use prospector_core::Problem;
 use prospector_discovery::{
     Catalog, CatalogOptions, DiscoveryTools, Profile,
     prompt::{Instructions, PromptBuilder, PromptForm},
-    sources::approve,
+    sources::{ServerSessions, approve},
 };
 use prospector_llm::models::UNLISTED;
 use prospector_test_support::mcp::{SCRIPT, serve};
@@ -38,6 +41,14 @@ async fn open(folder: &Path, entries: &str, relist: bool) -> (Catalog, Vec<Probl
     let file = folder.join("catalog.yaml");
     std::fs::write(&file, format!("mcp:\n{entries}")).unwrap();
     Catalog::open(file.as_path(), CatalogOptions { relist, ..CatalogOptions::default() }).await.unwrap()
+}
+
+/// Opens a catalog again, with the sessions of the one before.
+async fn reopen(folder: &Path, entries: &str, sessions: &ServerSessions) -> Catalog {
+    let file = folder.join("catalog.yaml");
+    std::fs::write(&file, format!("mcp:\n{entries}")).unwrap();
+    let options = CatalogOptions { relist: true, sessions: sessions.clone(), ..CatalogOptions::default() };
+    Catalog::open(file.as_path(), options).await.unwrap().0
 }
 
 async fn call(catalog: &Catalog, tool: &str, arguments: Value) -> String {
@@ -120,6 +131,49 @@ async fn a_changed_tool_is_quarantined_until_the_difference_is_approved() {
     assert_eq!(approve(&state, "s", &servers[0].quarantined).unwrap(), ["echo"]);
     let (catalog, problems) = open(folder.path(), &entries, false).await;
     assert!(problems.is_empty() && catalog.apis.operation_ids().count() == 2, "{problems:?}");
+}
+
+#[tokio::test]
+async fn a_reopened_catalog_keeps_the_process_of_an_unchanged_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let tools =
+        |names: &[&str]| json!({"tools": names.iter().map(|name| tool(name, "A tool", json!({}))).collect::<Vec<_>>()});
+    let (one, two) = (tools(&["count"]), tools(&["count", "echo"]));
+    let write =
+        |name: &str, script: &Value, keys: &str| entry(folder.path(), name, script, &format!("invoke: true, {keys}"));
+    let count = async |catalog: &Catalog, server: &str| -> Value {
+        let answer = call(catalog, "invoke_operation", invoke(server, "count", json!({}))).await;
+        serde_json::from_str::<Value>(&answer).unwrap_or_else(|_| panic!("{answer}"))["answer"].clone()
+    };
+    let sessions = ServerSessions::default();
+    let reopened = async |entries: [String; 2]| reopen(folder.path(), &entries.concat(), &sessions).await;
+    let first = reopened([write("kept", &one, ""), write("changed", &one, "")]).await;
+    let (kept, changed) = (count(&first, "kept").await, count(&first, "changed").await);
+    // A tool more, other keys, and another command.
+    let second =
+        reopened([write("kept", &two, "timeout: 25, description: Ours"), write("changed", &one, "args: [--skip, x]")])
+            .await;
+    assert!(second.apis.operation_ids().any(|id| id == "kept.echo"));
+    assert_eq!(count(&second, "kept").await, json!({"calls": 2, "process": kept["process"]}));
+    let other = count(&second, "changed").await;
+    assert_eq!(other["calls"], 1);
+    assert!(ends(&changed["process"]).await, "the command has changed");
+    let third = reopened([write("kept", &two, ""), String::new()]).await;
+    assert!(ends(&other["process"]).await, "the entry is gone");
+    drop([first, second]);
+    assert_eq!(count(&third, "kept").await["calls"], 3);
+}
+
+/// Whether a process ends soon; a zombie has ended.
+async fn ends(process: &Value) -> bool {
+    for _ in 0..100 {
+        let status = std::fs::read_to_string(format!("/proc/{process}/stat"));
+        if status.map_or(true, |status| status.contains(") Z")) {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    false
 }
 
 #[tokio::test]

@@ -14,7 +14,10 @@ use reqwest::{Response, Url, header::CONTENT_TYPE};
 use rmcp::transport::auth::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest};
 
 use super::fail;
-use crate::McpError;
+use crate::{
+    McpError,
+    error::{explain_request, repeat},
+};
 
 /// Bytes of a metadata document, a registration or a token response.
 const MAX_BYTES: usize = 256 * 1024;
@@ -70,9 +73,9 @@ impl Requests {
         let address = request.uri().to_string();
         self.check(&address)?;
         let client = self.fetcher.client_for(&Request::get(address.as_str()))?;
-        let request = reqwest::Request::try_from(request).map_err(explain)?;
+        let request = reqwest::Request::try_from(request).map_err(fail_request)?;
         let shown = show(request.url());
-        receive(client.execute(request).await.map_err(explain)?, &shown).await
+        receive(client.execute(request).await.map_err(fail_request)?, &shown).await
     }
 }
 
@@ -89,7 +92,7 @@ async fn receive(response: Response, shown: &str) -> Result<http::Response<Vec<u
     let mut bytes = Vec::new();
     let mut chunks = response.bytes_stream();
     while let Some(chunk) = if is_read { chunks.next().await } else { None } {
-        let chunk = chunk.map_err(explain)?;
+        let chunk = chunk.map_err(fail_request)?;
         if bytes.len() + chunk.len() > MAX_BYTES {
             return Err(fail(&format!("`{shown}` has more than {MAX_BYTES} bytes")));
         }
@@ -121,12 +124,11 @@ impl OAuthHttpClient for Requests {
 
 /// Returns a URL without its query, which may contain a secret.
 fn show(url: &Url) -> String {
-    crate::error::repeat(&format!("{}{}", url.origin().ascii_serialization(), url.path()))
+    repeat(&format!("{}{}", url.origin().ascii_serialization(), url.path()))
 }
 
-/// Returns the causes of a failure without the URL.
-fn explain(error: reqwest::Error) -> McpError {
-    McpError::Http { reason: crate::error::repeat(&prospector_core::problem::causes(&error.without_url())) }
+fn fail_request(error: reqwest::Error) -> McpError {
+    McpError::Http { reason: explain_request(error) }
 }
 
 #[cfg(test)]

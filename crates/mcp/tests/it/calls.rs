@@ -45,6 +45,36 @@ async fn one_process_serves_concurrent_calls_and_a_killed_one_is_replaced() {
     assert_ne!(after["process"], process);
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_server_killed_in_a_call_fails_the_call_and_affects_no_other() {
+    let script = json!({"tools": [tool("count"), tool("hang")]});
+    let (killed, other) = (Scripted::new(script.clone()), Scripted::new(script));
+    let mut processes = Vec::new();
+    for scripted in [&killed, &other] {
+        scripted.server.refresh().await.unwrap();
+        processes.push(scripted.call("count", json!({})).await.unwrap()["process"].clone());
+    }
+    let kill = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let status = std::process::Command::new("kill").args(["-9", &processes[0].to_string()]).status().unwrap();
+        assert!(status.success());
+        other.call("count", json!({})).await.unwrap()
+    };
+    let started = Instant::now();
+    let (failed, counted) = tokio::join!(killed.call("hang", json!({})), kill);
+    let error = failed.unwrap_err();
+    assert_eq!(error.to_string(), "the connection was closed");
+    assert_eq!(error.advice(), "check the server, then try again");
+    assert!(started.elapsed() < Duration::from_secs(10), "reported before the time limit");
+    let again = killed.call("count", json!({})).await.unwrap();
+    assert_eq!(again["calls"], 1);
+    assert_ne!(again["process"], processes[0]);
+    for counted in [counted, other.call("count", json!({})).await.unwrap()] {
+        assert_eq!(counted["process"], processes[1]);
+    }
+}
+
 #[tokio::test]
 async fn a_server_that_keeps_failing_is_restarted_with_a_delay() {
     let scripted = Scripted::new(json!({"tools": [tool("exit")]}));

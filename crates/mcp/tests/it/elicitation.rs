@@ -2,9 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use prospector_core::tool::{
-    BoxFuture,
-    client::{Client, Progress, with_client},
+use prospector_core::{
+    record::ResourceKind,
+    tool::{
+        BoxFuture,
+        client::{Client, Progress, with_client},
+    },
 };
 use serde_json::{Value, json};
 
@@ -35,6 +38,8 @@ impl Client for Recorder {
     fn attach(&self, content: Value) {
         self.attached.lock().unwrap().push(content);
     }
+
+    fn link(&self, _: ResourceKind, _: &str) {}
 }
 
 fn ask(params: &Value) -> Value {

@@ -73,7 +73,7 @@ async fn lists_and_calls_over_http_with_headers() {
     assert_eq!(record.protocol(), "2025-06-18");
     let echo = record.tools().next().unwrap();
     let arguments = serde_json::from_value(json!({"a": 1})).unwrap();
-    assert_eq!(web.call(echo, arguments).await.unwrap(), json!({"a": 1}));
+    assert_eq!(web.call(echo, arguments).await.unwrap().value, json!({"a": 1}));
     // A wrong key, and no secret in the message.
     let error = server(&host, "s3cret", &[host.as_str()], folder.path()).refresh().await.unwrap_err();
     assert!(!error.to_string().contains("s3cret"), "{error}");
@@ -148,7 +148,7 @@ async fn lists_and_calls_over_the_older_transport() {
         let record = Record::read(folder.path(), "web").unwrap();
         let echo = record.tools().next().unwrap();
         let arguments = serde_json::from_value(json!({"a": 1})).unwrap();
-        assert_eq!(web.call(echo, arguments).await.unwrap(), json!({"a": 1}));
+        assert_eq!(web.call(echo, arguments).await.unwrap().value, json!({"a": 1}));
     }
 }
 

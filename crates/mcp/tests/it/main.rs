@@ -10,6 +10,7 @@ mod hostile;
 mod http;
 mod oauth;
 mod provider;
+mod sessions;
 mod table;
 
 use std::{
@@ -18,7 +19,7 @@ use std::{
 };
 
 use prospector_mcp::{
-    Definition, McpError, Record, Server,
+    Definition, McpError, Record, Server, ServerSessions,
     spec::{Command, Reach},
 };
 use prospector_test_support::mcp::{SCRIPT, serve};
@@ -47,6 +48,11 @@ impl Scripted {
         Scripted { folder, server }
     }
 
+    /// The server of a catalog that is opened again.
+    pub(crate) fn reopen(&self, sessions: &ServerSessions, reach: Reach) -> Server {
+        sessions.server("scripted", reach, LIMIT, self.records())
+    }
+
     /// Replaces the script: what the server lists next.
     pub(crate) fn rewrite(&self, script: Value) {
         std::fs::write(self.folder.path().join("script.json"), script.to_string()).unwrap();
@@ -72,15 +78,20 @@ impl Scripted {
 
     /// Calls a tool with the definition that is pinned.
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Result<Value, McpError> {
+        self.call_on(&self.server, tool, arguments).await
+    }
+
+    /// As [`Scripted::call`], on another server with the same record.
+    pub(crate) async fn call_on(&self, server: &Server, tool: &str, arguments: Value) -> Result<Value, McpError> {
         let record = self.record();
         let tool = record.tools().find(|known| known.name() == tool).unwrap_or_else(|| panic!("no tool {tool}"));
         let arguments: Map<String, Value> = serde_json::from_value(arguments).unwrap();
-        self.server.call(tool, arguments).await
+        server.call(tool, arguments).await.map(|result| result.value)
     }
 }
 
 /// This binary as a server: the test harness runs the test `acts_as_server` alone. Its own output is not JSON, and is ignored.
-fn reach(folder: &Path) -> Reach {
+pub(crate) fn reach(folder: &Path) -> Reach {
     let script = folder.join("script.json").to_string_lossy().into_owned();
     let args = ["--exact", "acts_as_server", "--nocapture", "--test-threads=1"];
     Reach::Command(Command {

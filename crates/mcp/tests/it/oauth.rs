@@ -71,7 +71,7 @@ async fn signs_in_and_sends_tokens() {
     web.refresh().await.unwrap();
     let record = Record::read(folder.path(), "web").unwrap();
     let arguments = serde_json::from_value(json!({"a": 1})).unwrap();
-    assert_eq!(web.call(record.tools().next().unwrap(), arguments).await.unwrap(), json!({"a": 1}));
+    assert_eq!(web.call(record.tools().next().unwrap(), arguments).await.unwrap().value, json!({"a": 1}));
     let exchange = provider.exchanges.lock().unwrap()[0].clone();
     assert_eq!(
         (exchange["resource"].as_str(), exchange["client_id"].as_str()),

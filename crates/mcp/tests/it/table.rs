@@ -78,7 +78,7 @@ async fn attempt(case: &Case, limit: Duration) -> Result<(), String> {
 }
 
 /// Whether a process ends soon; a zombie has ended.
-async fn ends(id: &str) -> bool {
+pub(crate) async fn ends(id: &str) -> bool {
     for _ in 0..100 {
         let status = std::fs::read_to_string(format!("/proc/{id}/stat"));
         if status.map_or(true, |status| status.contains(") Z")) {

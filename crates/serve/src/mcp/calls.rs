@@ -11,6 +11,7 @@ use std::{
 
 use prospector_core::{
     Owner,
+    record::ResourceKind,
     tool::{
         BoxFuture, ToolError,
         client::{Client, Progress, with_client},
@@ -29,6 +30,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument;
 
+use super::resources;
 use crate::{error::Refusal, handles::HandleStore, query_sessions::QuerySession, results::Called, server::Server};
 
 /// How long a user may take to respond.
@@ -184,6 +186,16 @@ impl CallClient {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Adds a block to the result, within the limit and once.
+    fn add(&self, block: ContentBlock) {
+        let mut attached = self.attached.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = |block: &ContentBlock| serde_json::to_string(block).map_or(usize::MAX, |text| text.len());
+        let sum = attached.iter().map(bytes).fold(bytes(&block), usize::saturating_add);
+        if sum <= MAX_ATTACHED_BYTES && !attached.contains(&block) {
+            attached.push(block);
+        }
+    }
+
     fn take_attached(&self) -> Vec<ContentBlock> {
         mem::take(&mut *self.attached.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -224,12 +236,12 @@ impl Client for CallClient {
     }
 
     fn attach(&self, content: Value) {
-        let mut attached = self.attached.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = |block: &ContentBlock| serde_json::to_string(block).map_or(usize::MAX, |text| text.len());
-        let Ok(block) = serde_json::from_value::<ContentBlock>(content) else { return };
-        let sum = attached.iter().map(bytes).fold(bytes(&block), usize::saturating_add);
-        if sum <= MAX_ATTACHED_BYTES {
-            attached.push(block);
+        if let Ok(block) = serde_json::from_value(content) {
+            self.add(block);
         }
+    }
+
+    fn link(&self, kind: ResourceKind, id: &str) {
+        self.add(ContentBlock::resource_link(resources::describe(kind, id)));
     }
 }

@@ -47,10 +47,7 @@ pub(super) fn list(
     let offset = parse_cursor(cursor)?;
     let part = view.list(None, "", offset, PAGE);
     let resources = part.items.into_iter().map(|entry| {
-        let name = clean_name(&entry.id);
-        let resource = Resource::new(uri(entry.kind, &entry.id), name.clone())
-            .with_title(format!("{} {name}", entry.kind))
-            .with_mime_type(media(entry.kind));
+        let resource = describe(entry.kind, &entry.id);
         if entry.description.is_empty() { resource } else { resource.with_description(as_data(&entry.description)) }
     });
     let pages = apps::resources().take_while(|_| shows_pages && offset == 0);
@@ -58,6 +55,13 @@ pub(super) fn list(
         ListResourcesResult::with_all_items(pages.chain(resources).collect()).with_cache_scope(CacheScope::Private);
     result.next_cursor = part.next.map(write_cursor);
     Ok(result)
+}
+
+/// Returns the resource of an entry, without its description.
+pub(super) fn describe(kind: ResourceKind, id: &str) -> Resource {
+    let name = clean_name(id);
+    let title = format!("{kind} {name}");
+    Resource::new(uri(kind, id), name).with_title(title).with_mime_type(media(kind))
 }
 
 /// Lists the URI templates.

@@ -12,6 +12,7 @@ use rmcp::{
         ElicitationAction, ElicitationCapability, Implementation, ProtocolVersion,
     },
     service::{ClientLifecycleMode, RequestContext, RunningService, serve_client_with_lifecycle},
+    transport::StreamableHttpClientTransport,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -56,16 +57,8 @@ struct Session {
     _folder: TempDir,
 }
 
-/// Connects a client to a server whose catalog has the MCP server `travel`, with a tool that asks and then returns an image.
-async fn connect(mode: ClientLifecycleMode, can_ask: bool) -> Session {
-    let folder = tempfile::tempdir().unwrap();
-    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
-    let asked = json!({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": {"message": "Which city?", "requestedSchema": schema}});
-    let result = r#"{"jsonrpc": "2.0", "id": $ID, "result": {"content": [{"type": "text", "text": "$ANSWER"}, {"type": "image", "data": "AAAA", "mimeType": "image/png"}]}}"#;
-    let script = json!({
-        "tools": [{"name": "book", "description": "Books a room", "inputSchema": {"type": "object"}}],
-        "on": {"tools/call": [{"ask": asked.to_string()}, result]},
-    });
+/// Writes a catalog with the MCP server `travel`, whose tool `book` may be called.
+pub(crate) fn write_catalog(folder: &TempDir, script: &Value) {
     let file = folder.path().join("travel.json");
     std::fs::write(&file, script.to_string()).unwrap();
     let program = std::env::current_exe().unwrap();
@@ -75,14 +68,45 @@ async fn connect(mode: ClientLifecycleMode, can_ask: bool) -> Session {
         file.display()
     );
     std::fs::write(folder.path().join("catalog.yaml"), catalog).unwrap();
+}
+
+/// How a client is connected.
+#[derive(Debug, Clone, Copy)]
+enum Transport {
+    Pipe,
+    Http,
+}
+
+/// Connects a client to a server whose catalog has the MCP server `travel`, with a tool that asks and then returns an image.
+async fn connect(transport: Transport, mode: ClientLifecycleMode, can_ask: bool) -> Session {
+    let folder = tempfile::tempdir().unwrap();
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
+    let asked = json!({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": {"message": "Which city?", "requestedSchema": schema}});
+    let result = r#"{"jsonrpc": "2.0", "id": $ID, "result": {"content": [{"type": "text", "text": "$ANSWER"}, {"type": "image", "data": "AAAA", "mimeType": "image/png"}]}}"#;
+    let script = json!({
+        "tools": [{"name": "book", "description": "Books a room", "inputSchema": {"type": "object"}}],
+        "on": {"tools/call": [{"ask": asked.to_string()}, result]},
+    });
+    write_catalog(&folder, &script);
     let server = support::server(&folder, Profile::Compact, support::offline(), Options::default()).await;
-    let (here, there) = tokio::io::duplex(1 << 20);
-    let (input, output) = tokio::io::split(there);
     let stop = CancellationToken::new();
     let stopped = stop.clone();
-    tokio::spawn(async move { server.pipe(input, output, stopped).await.unwrap() });
     let handler = Client { can_ask, requests: Arc::default() };
-    let client = serve_client_with_lifecycle(handler, here, mode).await.unwrap();
+    let client = match transport {
+        Transport::Pipe => {
+            let (here, there) = tokio::io::duplex(1 << 20);
+            let (input, output) = tokio::io::split(there);
+            tokio::spawn(async move { server.pipe(input, output, stopped).await.unwrap() });
+            serve_client_with_lifecycle(handler, here, mode).await.unwrap()
+        }
+        Transport::Http => {
+            let listener = server.bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+            let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+            tokio::spawn(async move { server.http(listener, stopped).await.unwrap() });
+            let here = StreamableHttpClientTransport::from_uri(url);
+            serve_client_with_lifecycle(handler, here, mode).await.unwrap()
+        }
+    };
     Session { client, stop, _folder: folder }
 }
 
@@ -99,14 +123,20 @@ fn current() -> ClientLifecycleMode {
 }
 
 async fn check(mode: ClientLifecycleMode, can_ask: bool, version: Option<ProtocolVersion>) {
-    let session = connect(mode, can_ask).await;
+    for transport in [Transport::Pipe, Transport::Http] {
+        check_over(transport, mode.clone(), can_ask, version.clone()).await;
+    }
+}
+
+async fn check_over(transport: Transport, mode: ClientLifecycleMode, can_ask: bool, version: Option<ProtocolVersion>) {
+    let session = connect(transport, mode, can_ask).await;
     let agreed = session.client.peer_info().map(|info| info.protocol_version.clone());
-    assert!(version.is_none() || agreed == version, "{agreed:?}");
+    assert!(version.is_none() || agreed == version, "{transport:?}: {agreed:?}");
     let booked = session.book().await;
     let requests = session.client.service().requests.lock().unwrap().clone();
     let text = booked.content[0].as_text().map(|text| text.text.clone()).unwrap();
     assert_eq!(text.contains("Oslo"), can_ask, "{text}");
-    assert_eq!(requests.len(), usize::from(can_ask), "{requests:?}");
+    assert_eq!(requests.len(), usize::from(can_ask), "{transport:?}: {requests:?}");
     for request in &requests {
         let ElicitRequestParams::FormElicitationParams { message, .. } = request else { panic!("{request:?}") };
         assert_eq!(message, "The MCP server `travel`: Which city?");
@@ -134,7 +164,7 @@ async fn a_client_without_forms_is_not_asked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_waiting_call_ends_with_the_refusal_of_its_user_and_is_of_its_tool_only() {
-    let session = connect(current(), true).await;
+    let session = connect(Transport::Pipe, current(), true).await;
     let arguments = json!({"api": "travel", "operation": "book", "arguments": {}});
     let Value::Object(arguments) = arguments else { panic!("no object") };
     let call = |tool: &'static str| CallToolRequestParams::new(tool).with_arguments(arguments.clone());

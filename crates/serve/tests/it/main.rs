@@ -12,6 +12,7 @@ mod http;
 #[path = "../../../reconcile/tests/support/ledger.rs"]
 mod ledger;
 mod limits;
+mod links;
 mod mcp;
 mod owners;
 mod panics;

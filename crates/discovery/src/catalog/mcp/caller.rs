@@ -1,16 +1,19 @@
 //! Calls of HTTP APIs through the guarded fetcher, and of tools through their servers.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, path::Path, sync::Arc};
 
 use async_trait::async_trait;
 use prospector_api::{
     Api, ApiKind, Operation,
     invoke::{Call, Caller, Message, NotCalled, Reply},
 };
-use prospector_core::tool::Toolset;
-use prospector_mcp::{Definition, McpError, Record, Server};
+use prospector_core::{
+    record::ResourceKind,
+    tool::{Toolset, client::current_client},
+};
+use prospector_mcp::{Definition, McpError, Record, Server, ServerSessions};
 
-use super::entry::Permission;
+use super::{FOLDER, entry::Permission};
 use crate::{Catalog, catalog::apis::invoke::HttpCaller};
 
 /// A server of the catalog, with its available tools.
@@ -46,6 +49,12 @@ impl McpServers {
     /// Returns a server by name.
     pub(super) fn server(&self, name: &str) -> Option<&Connected> {
         self.servers.get(name)
+    }
+
+    /// Ends the sessions of servers that this catalog no longer has.
+    pub(in crate::catalog) fn end_others(&self, sessions: &ServerSessions, state: &Path) {
+        let kept: Vec<&Server> = self.servers.values().map(|one| &one.server).collect();
+        sessions.end_others(&state.join(FOLDER), &kept);
     }
 
     /// Returns the servers with any callable tool.
@@ -101,8 +110,12 @@ impl Caller for CatalogCaller {
             reason: format!("`{}.{name}`: {}", call.api, error.without_output()),
             advice: error.advice(),
         };
-        let answer = server.call(tool, arguments.clone()).await.map_err(failed)?;
-        Ok(Reply { answer, url: format!("mcp:{}", call.api) })
+        let result = server.call(tool, arguments.clone()).await.map_err(failed)?;
+        if let Some(client) = current_client() {
+            let documents = result.links.iter().filter_map(|uri| self.servers.find_document(&call.api, uri));
+            documents.for_each(|name| client.link(ResourceKind::Document, &name));
+        }
+        Ok(Reply { answer: result.value, url: format!("mcp:{}", call.api) })
     }
 
     fn permits(&self, api: &Api, operation: &Operation) -> Result<(), NotCalled> {

@@ -23,7 +23,7 @@ use super::{
 use crate::catalog::section::Opening;
 
 /// Number of servers listed concurrently.
-pub(super) const MAX_LISTED: usize = 16;
+const MAX_LISTED: usize = 16;
 /// Seconds after which a failed server is contacted again without `refresh`.
 const RETRY_SECONDS: u64 = 600;
 /// Maximum number of suggestions for an unknown name.
@@ -42,7 +42,7 @@ pub(super) async fn load(
     let servers: Vec<(Planned, Server)> = planned
         .into_iter()
         .map(|one| {
-            let server = Server::new(&one.name, one.reach.clone(), one.timeout, &folder);
+            let server = opening.sessions.server(&one.name, one.reach.clone(), one.timeout, &folder);
             (one, server)
         })
         .collect();
@@ -66,8 +66,8 @@ async fn refresh(servers: &[(Planned, Server)], opening: &Opening<'_>) {
     let folder = opening.folders.state.join(FOLDER);
     let due_now = |(planned, _): &&(Planned, Server)| {
         let Ok(record) = Record::read(&folder, &planned.name) else { return false };
-        let is_known = record.last_seen().is_some() || record.failed_within(RETRY_SECONDS);
-        opening.relist || !(is_known && record.is_of(&planned.reach))
+        let is_known = record.last_seen().is_some() && record.is_of(&planned.reach);
+        opening.relist || !(is_known || record.failed_within(RETRY_SECONDS, &planned.reach))
     };
     let due: Vec<&(Planned, Server)> = servers.iter().filter(due_now).collect();
     let (total, done) = (due.len(), AtomicUsize::new(0));
@@ -140,16 +140,11 @@ impl Loaded<'_> {
 fn report(planned: &Planned, record: &Record, opening: &mut Opening<'_>) {
     if let Some((reason, advice)) = record.failure() {
         let problem = match record.last_seen() {
-            Some(seen) => Problem::warning(
-                &planned.place,
-                format!(
-                    "the MCP server `{}` cannot be reached: {reason}; its tools were last seen {seen}",
-                    planned.name
-                ),
-            ),
-            None => {
-                Problem::error(&planned.place, format!("the MCP server `{}` cannot be reached: {reason}", planned.name))
+            Some(seen) => {
+                let reason = format!("{}; its tools were last seen {seen}", describe_failure(&planned.name, reason));
+                Problem::warning(&planned.place, reason)
             }
+            None => Problem::error(&planned.place, describe_failure(&planned.name, reason)),
         };
         opening.problems.push(problem.advise(advice));
     }
@@ -161,6 +156,11 @@ fn report(planned: &Planned, record: &Record, opening: &mut Opening<'_>) {
     for reason in record.problems.iter().take(MAX_PROBLEMS) {
         opening.problems.push(Problem::warning(&planned.place, format!("`{}`: {reason}", planned.name)));
     }
+}
+
+/// Returns the reason of the problem of a server that could not be listed.
+pub(super) fn describe_failure(server: &str, reason: &str) -> String {
+    format!("the MCP server `{server}` cannot be reached: {reason}")
 }
 
 /// Converts the tools of a server to operations; `None` if it has no tools.

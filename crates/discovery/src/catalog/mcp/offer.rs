@@ -75,6 +75,11 @@ fn convert(server: &str, prompt: &Prompt) -> Skill {
     }
 }
 
+/// Returns whether a URI has variables that are not filled in.
+fn is_template(uri: &str) -> bool {
+    uri.contains(['{', '}'])
+}
+
 /// Returns whether a URI matches a template: each variable matches at least one character, without `/` unless it is `{+name}`.
 fn fits(template: &str, uri: &str) -> bool {
     let mut pattern = String::from("^");
@@ -96,7 +101,7 @@ impl ResourceReader for McpServers {
     async fn read(&self, name: &str) -> Result<String, Unreadable> {
         let unknown = || Unreadable { reason: format!("unknown resource `{name}`"), advice: "search again".to_owned() };
         let (connected, uri) = self.resource(name).ok_or_else(unknown)?;
-        if uri.contains(['{', '}']) {
+        if is_template(uri) {
             let advice = "fill in the variables of its URI".to_owned();
             return Err(Unreadable { reason: format!("`{name}` is a template"), advice });
         }
@@ -112,6 +117,12 @@ impl ResourceReader for McpServers {
 }
 
 impl McpServers {
+    /// Returns the name of the document that a resource of a server is listed as, or that a template makes; `None` for an unlisted one.
+    pub(super) fn find_document(&self, server: &str, uri: &str) -> Option<String> {
+        let name = format!("{server}/{uri}");
+        (!is_template(uri) && self.resource(&name).is_some()).then_some(name)
+    }
+
     /// Returns the server of a resource, and its URI.
     fn resource<'n>(&self, name: &'n str) -> Option<(&super::caller::Connected, &'n str)> {
         let (server, uri) = name.split_once('/')?;

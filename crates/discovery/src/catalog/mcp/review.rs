@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use futures::{StreamExt, stream};
-use prospector_mcp::{McpError, Record};
+use prospector_core::Problem;
+use prospector_mcp::Record;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{FOLDER, load::MAX_LISTED};
+use super::{FOLDER, load::describe_failure};
 use crate::Catalog;
 
 /// One MCP server.
@@ -29,6 +29,9 @@ pub struct ServerState {
     /// Why the latest listing failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// How to fix the failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
     /// Tools quarantined because their definitions changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub quarantined: Vec<ToolChange>,
@@ -57,17 +60,18 @@ pub struct PartChange {
 }
 
 impl Catalog {
-    /// Returns the MCP servers, by name.
+    /// Returns the MCP servers, by name, as they were when they were last listed.
     pub fn servers(&self) -> Vec<ServerState> {
         self.caller.servers.records().into_iter().map(|(name, record)| describe(name, record)).collect()
     }
+}
 
-    /// Lists the MCP servers again, and returns the number of usable tools of each. Changes are searchable when the catalog is opened again.
-    pub async fn check_servers(&self) -> Vec<(String, Result<usize, McpError>)> {
-        let servers =
-            self.caller.servers.records().into_iter().filter_map(|(name, _)| self.caller.servers.server(name));
-        let checks = servers.map(async |one| (one.server.name().to_owned(), one.server.refresh().await));
-        stream::iter(checks).buffered(MAX_LISTED).collect().await
+impl ServerState {
+    /// Returns whether a problem of the catalog reports the failure of this server.
+    pub fn has_failure(&self, problem: &Problem) -> bool {
+        let Some(reason) = &self.failure else { return false };
+        let reported = Problem::error(&problem.place, describe_failure(&self.name, reason));
+        problem.reason.starts_with(&reported.reason)
     }
 }
 
@@ -111,6 +115,7 @@ fn describe(name: &str, record: &Record) -> ServerState {
         prompts: record.prompts.len(),
         last_seen: record.last_seen(),
         failure: record.failure().map(|(reason, _)| reason.to_owned()),
+        advice: record.failure().map(|(_, advice)| advice.to_owned()),
         quarantined: changes.collect(),
     }
 }
