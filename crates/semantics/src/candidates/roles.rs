@@ -386,14 +386,15 @@ impl<'a> Assembly<'a> {
         let intent = &mut self.intent;
         let is_rows = matches!(intent.measure, Measure::Rows(_));
         if has_period {
+            let known = self.scope.known_time(intent.subject, &self.times);
+            let is_known = known.is_some();
+            let own = known.or_else(|| self.scope.first_day(intent.subject));
             // A row with related rows takes their time, if only they are in the period.
-            let own = intent.existences.iter().find(|one| {
-                !matches!(intent.measure, Measure::Metrics(_)) && self.scope.time(one.table, &[]).is_some()
-            });
-            if own.is_none() && intent.metrics().is_empty() {
-                let known = self.scope.known_time(intent.subject, &self.times);
-                let is_known = known.is_some();
-                match known.or_else(|| self.scope.first_day(intent.subject)) {
+            let is_of_related = !matches!(intent.measure, Measure::Metrics(_))
+                && intent.existences.iter().any(|one| self.scope.time(one.table, &[]).is_some())
+                && (own.is_none() || period_table(self.parts, intent.subject) != Some(intent.subject));
+            if !is_of_related && intent.metrics().is_empty() {
+                match own {
                     Some(time) => {
                         self.penalty += if is_known { 0.0 } else { ASSUMED_TIME };
                         intent.time = Some(time);
@@ -465,4 +466,16 @@ impl<'a> Assembly<'a> {
             intent.groups.extend(fresh.into_iter().map(Group::of));
         }
     }
+}
+
+/// Returns the table that the words before the period name last: that of the visits in `animals without visits in 2026` and in `visits in
+/// 2026 without payment`.
+fn period_table(parts: &[Part], subject: usize) -> Option<usize> {
+    let at = parts.iter().position(|part| matches!(part.kind, Kind::Period(..)))?;
+    parts[..at].iter().rev().find_map(|part| match part.element()? {
+        Element::Table(table) => Some(*table),
+        Element::Columns(places) if places.iter().any(|place| place.0 == subject) => Some(subject),
+        Element::Columns(places) => places.first().map(|place| place.0),
+        _ => None,
+    })
 }

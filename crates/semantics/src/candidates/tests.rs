@@ -278,3 +278,30 @@ fn counts_referencing_rows_once() {
     );
     assert_eq!(tables, ["shop.members", "shop.visits"]);
 }
+
+#[test]
+fn a_period_applies_to_the_table_named_before_it() {
+    let cases = [
+        ("How many members had no visits in 2024?", "t2.\"began\" >= '2024-01-01'"),
+        ("How many members without visits in 2024?", "t2.\"began\" >= '2024-01-01'"),
+        ("How many members joined in 2024 have no visits?", "t1.\"joined_on\" >= '2024-01-01'"),
+        ("How many members who joined in 2024 have never had a visit?", "t1.\"joined_on\" >= '2024-01-01'"),
+        ("How many members in 2024 have no visits?", "t1.\"joined_on\" >= '2024-01-01'"),
+        ("How many members who joined in 2024 have more than one visit?", "t1.\"joined_on\" >= '2024-01-01'"),
+    ];
+    let wrong = cases.iter().filter(|(question, condition)| {
+        let best = list(question).into_iter().next().map(|found| found.query);
+        let sql = if let Some(CandidateQuery::Sql { sql, .. }) = best { sql } else { String::new() };
+        println!("{question}: {sql}");
+        !sql.contains(condition) || sql.matches("2024-01-01").count() != 1
+    });
+    assert_eq!(wrong.count(), 0);
+}
+
+#[test]
+fn rows_without_a_name_are_not_ranked() {
+    let is_not_null = |question: &str| format!("{:?}", list(question).remove(0).query).contains("op: Neq, value: Null");
+    assert!(is_not_null("Which place has the fewest members?"));
+    assert!(is_not_null("top 3 places by number of members"));
+    assert!(!is_not_null("number of members by place"));
+}
