@@ -382,8 +382,8 @@ async fn describe_file(file: &File, session: &SessionContext) -> Result<(Table, 
         data_type: type_name(field.data_type()),
         column_type: column_type(field.data_type()),
         nullable: field.is_nullable(),
-        primary_key: false,
         description: value::description(field.metadata()),
+        ..Column::default()
     });
     let table = Table {
         name: file.table().to_owned(),

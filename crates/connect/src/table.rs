@@ -149,6 +149,9 @@ pub struct Column {
     pub data_type: String,
     /// The type of the values.
     pub column_type: ColumnType,
+    /// Whether its dates have times although the declared type does not say so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_times: bool,
     /// Whether the column may contain nulls.
     pub nullable: bool,
     /// Whether the column is part of the primary key.
@@ -181,7 +184,7 @@ impl Column {
     pub fn holds_days(&self) -> bool {
         match self.column_type {
             ColumnType::Date => true,
-            ColumnType::DateText => !self.data_type.to_lowercase().contains("time"),
+            ColumnType::DateText => !self.has_times && !self.data_type.to_lowercase().contains("time"),
             _ => false,
         }
     }
@@ -225,6 +228,8 @@ mod tests {
         assert!(!column("date", ColumnType::Date).has_zone(Dialect::Joined));
         assert!(column("DATE", ColumnType::DateText).holds_days());
         assert!(!column("DATETIME", ColumnType::DateText).holds_days());
+        assert!(column("TEXT", ColumnType::DateText).holds_days());
+        assert!(!Column { has_times: true, ..column("TEXT", ColumnType::DateText) }.holds_days());
         assert!(!column("timestamp without time zone", ColumnType::Timestamp).holds_days());
     }
 

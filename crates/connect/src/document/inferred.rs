@@ -139,8 +139,8 @@ impl InferredFields {
                 column_type: column_type(&data_type),
                 data_type,
                 nullable: field.occurs < documents,
-                primary_key: false,
                 description: occurrence(field.occurs, documents),
+                ..Column::default()
             }
         });
         (columns.collect(), problems)

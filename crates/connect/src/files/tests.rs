@@ -95,6 +95,38 @@ async fn detects_the_separator() {
     check(DataFormat::Csv, ("t.csv", "a,\"b;;\"\n1,x\n"), "t[1]: a Int64, b;; Utf8", None).await;
 }
 
+/// Checks the columns of a file, and the cells that are examples of its issues.
+async fn check_cells(text: &str, columns: &str, examples: &[&str]) {
+    let (_folder, files) = made(DataFormat::Csv, &[("t.csv", text.as_bytes())]);
+    assert_eq!(described(&files).await.0, [columns], "{text:?}");
+    let issues = files.describe().await.unwrap().0.remove(0).issues;
+    let found: Vec<&str> = issues.iter().flat_map(|issue| &issue.examples).map(|cell| cell.value.as_str()).collect();
+    assert_eq!(found, examples, "{text:?}");
+}
+
+#[tokio::test]
+async fn thousands_with_points_are_open_in_files_with_semicolons() {
+    let open = ["1.234", "2.500", "12.000"];
+    check_cells("a;b\n1.234;M\n2.500;G\n12.000;H\n", "t[3]: a Utf8, b Utf8", &open).await;
+    check_cells("a;b\n1.234 €;M\n500 €;G\n", "t[2]: a Utf8, b Utf8", &["1.234 €"]).await;
+    // Other cells and columns decide.
+    check_cells("a;b\n1.234;0,5\n2.500;7,25\n", "t[2]: a Int64, b Float64", &[]).await;
+    check_cells("a;b\n1.234;0.5\n2.500;7.25\n", "t[2]: a Float64, b Float64", &[]).await;
+    check_cells("a;b\n1.234;M\n2.500.000;G\n", "t[2]: a Int64, b Utf8", &[]).await;
+    check_cells("a;b\n1.234;M\n0.125;G\n", "t[2]: a Float64, b Utf8", &[]).await;
+    check_cells("a,b\n1.234,M\n2.500,G\n", "t[2]: a Float64, b Utf8", &[]).await;
+}
+
+#[tokio::test]
+async fn lines_are_counted_with_mixed_line_ends() {
+    let (_folder, files) = made(
+        DataFormat::Csv,
+        &[("t.csv", b"Report\n\nmonth;amount\r\nJan;1\r\n\r\n\"Feb\nMar\";2\r\nApr;n/a\r\nMay;4\r\n")],
+    );
+    let issues = files.describe().await.unwrap().0.remove(0).issues;
+    assert_eq!(issues[0].examples[0].line, 8);
+}
+
 #[tokio::test]
 async fn header_names_are_made_usable() {
     let table = "t[1]: a Int64, a_2 Int64, column_3 Int64";

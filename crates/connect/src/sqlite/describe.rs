@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use super::pool::{Database, is_interrupted, limit, reason};
 use super::value::{integer, text};
-use super::{STATEMENT_TIMEOUT, quote};
+use super::{COLUMNS_A_QUERY, STATEMENT_TIMEOUT, quote};
 use crate::table::{Column, ColumnType, ForeignKey, Table};
 use crate::{ConnectError, keys};
 
@@ -18,6 +18,15 @@ const TABLES_A_QUERY: usize = 200;
 
 /// Time limit for counting all views together, because views may compute anything.
 const VIEWS_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Time limit for finding the dates of all tables together.
+const DATES_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Maximum number of rows of a table whose texts are tested for dates.
+const MAX_ROWS_OF_DATES: usize = 1000;
+
+/// A day in ISO format, as a pattern of `GLOB`.
+const DAY: &str = "[0-9][0-9][0-9][0-9]-[0-1][0-9]-[0-3][0-9]";
 
 /// User-created tables and views, in creation order. Shadow tables of virtual tables are excluded.
 const OBJECTS: &str = "FROM sqlite_schema s JOIN pragma_table_list l ON l.schema = 'main' AND l.name = s.name \
@@ -69,6 +78,7 @@ pub(super) async fn describe(database: &Database) -> Result<(Vec<Table>, Vec<Pro
     let (kept, computed) = (names(true), names(false));
     count(connection, &mut tables, &kept, &place, &mut problems).await;
     count_each(connection, &mut tables, &computed, VIEWS_TIMEOUT, &place, &mut problems).await;
+    find_dates(connection, &mut tables, &kept).await;
 
     tables.retain(|table| !table.columns.is_empty());
     problems.extend(keys::resolve(&mut tables, &place));
@@ -110,7 +120,7 @@ async fn columns(
             data_type,
             nullable: integer(row, 3) == 0 && !primary_key,
             primary_key,
-            description: String::new(),
+            ..Column::default()
         });
     }
     columns
@@ -166,7 +176,7 @@ async fn count(
 ) {
     for part in which.chunks(TABLES_A_QUERY) {
         let counts: Vec<String> = part.iter().map(|index| count_of(tables, *index)).collect();
-        match count_rows(connection, counts.join(" UNION ALL "), STATEMENT_TIMEOUT).await {
+        match fetch(connection, counts.join(" UNION ALL "), STATEMENT_TIMEOUT).await {
             Ok(rows) => rows.iter().for_each(|row| set_count(tables, row)),
             Err(_) => count_each(connection, tables, part, STATEMENT_TIMEOUT, place, problems).await,
         }
@@ -190,7 +200,7 @@ async fn count_each(
             uncounted += 1;
             continue;
         }
-        match count_rows(connection, count_of(tables, *index), left).await {
+        match fetch(connection, count_of(tables, *index), left).await {
             Ok(rows) => rows.iter().for_each(|row| set_count(tables, row)),
             Err(error) if is_interrupted(&error) => uncounted += 1,
             Err(error) => problems.push(Problem::warning(
@@ -209,7 +219,7 @@ fn count_of(tables: &[Table], index: usize) -> String {
     format!("SELECT {index}, count(*) FROM main.{}", quote(&tables[index].name))
 }
 
-async fn count_rows(
+async fn fetch(
     connection: &mut SqliteConnection,
     sql: String,
     time_limit: Duration,
@@ -222,6 +232,58 @@ fn set_count(tables: &mut [Table], row: &SqliteRow) {
     if let Ok(index) = usize::try_from(integer(row, 0)) {
         tables[index].row_count = u64::try_from(integer(row, 1)).ok();
     }
+}
+
+/// Finds columns of texts that contain only dates in ISO format, which compare like dates. If a table cannot be read in
+/// time, its columns stay texts.
+async fn find_dates(connection: &mut SqliteConnection, tables: &mut [Table], which: &[usize]) {
+    let end = Instant::now() + DATES_TIMEOUT;
+    for index in which {
+        let table = &mut tables[*index];
+        let texts: Vec<usize> = (0..table.columns.len()).filter(|at| may_hold_dates(&table.columns[*at])).collect();
+        for part in texts.chunks(COLUMNS_A_QUERY) {
+            let left = end.saturating_duration_since(Instant::now()).min(DATES_TIMEOUT / 5);
+            if left.is_zero() {
+                return;
+            }
+            let forms: Vec<String> =
+                part.iter().map(|at| format!("{} AS c{at}", form_of(&table.columns[*at].name))).collect();
+            let ends: Vec<String> = part.iter().map(|at| format!("min(c{at}), max(c{at})")).collect();
+            let sql = format!(
+                "SELECT {} FROM (SELECT {} FROM main.{} LIMIT {MAX_ROWS_OF_DATES})",
+                ends.join(", "),
+                forms.join(", "),
+                quote(&table.name)
+            );
+            let rows = fetch(connection, sql, left).await.unwrap_or_default();
+            let Some(row) = rows.first() else { continue };
+            for (place, at) in part.iter().enumerate() {
+                // Null, read as 0, if there are no values.
+                if integer(row, place * 2) > 0 {
+                    let column = &mut table.columns[*at];
+                    column.column_type = ColumnType::DateText;
+                    column.has_times = integer(row, place * 2 + 1) == 2;
+                }
+            }
+        }
+    }
+}
+
+/// Whether a column is of texts, or declares no type.
+fn may_hold_dates(column: &Column) -> bool {
+    column.column_type == ColumnType::Text || column.data_type.is_empty()
+}
+
+/// Returns the expression for the form of a value: 1 for a day, 2 for a day with a time, 0 for anything else, null if it
+/// is empty. Times with an offset do not compare as texts.
+fn form_of(column: &str) -> String {
+    let column = quote(column);
+    format!(
+        "CASE WHEN {column} IS NULL OR length({column}) = 0 THEN NULL WHEN typeof({column}) <> 'text' THEN 0 \
+         WHEN {column} GLOB '{DAY}' THEN 1 \
+         WHEN {column} GLOB '{DAY}[ T][0-2][0-9]:[0-5][0-9]*' AND substr({column}, 12) NOT GLOB '*[^0-9:.Z]*' THEN 2 \
+         ELSE 0 END"
+    )
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
 use sqlx::{ConnectOptions, Connection};
 
 use super::*;
+use crate::table::ColumnType;
 
 /// Creates a database with these statements, in a folder of its own.
 async fn made(statements: &str) -> (tempfile::TempDir, PathBuf) {
@@ -80,6 +81,44 @@ async fn tables_are_described_with_columns_keys_and_counts() {
     assert_eq!(tables[4].columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["title", "body"]);
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert!(problems[0].reason.contains("gone"));
+}
+
+#[tokio::test]
+async fn texts_that_are_dates_are_found_in_the_values() {
+    let (_folder, path) = made(
+        "CREATE TABLE t (day TEXT, at VARCHAR(30), iso, mixed TEXT, zoned TEXT, number, empty TEXT, \"o\"\"dd\" TEXT,
+           own TEXT COLLATE NOCASE, declared DATE);
+         INSERT INTO t VALUES
+           ('2025-01-03', '2025-01-03 11:00:00', '2025-01-03T11:00', '2025-01-03', '2025-01-03T11:00:00+02:00',
+             20250103, NULL, '2025-12-31', '2025-01-03', 'soon'),
+           (NULL, '2025-01-04', '2025-01-03T11:00:00.5Z', 'soon', '2025-01-03T11:00:00-02:00', '2025-01-03', '', '', '', ''),
+           ('', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+         CREATE TABLE late (day TEXT);
+         INSERT INTO late WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1001)
+           SELECT iif(i <= 1000, '2025-01-03', 'soon') FROM n;
+         CREATE VIEW v AS SELECT day FROM t;",
+    )
+    .await;
+    let (tables, problems) = Sqlite::new(&path).describe().await.unwrap();
+    assert!(problems.is_empty(), "{problems:?}");
+    let found = |table: usize, name: &str| {
+        let column = tables[table].column(name).unwrap();
+        (column.column_type, column.holds_days())
+    };
+    for name in ["day", "o\"dd", "own", "declared"] {
+        assert_eq!(found(0, name), (ColumnType::DateText, true), "{name}");
+    }
+    for name in ["at", "iso"] {
+        assert_eq!(found(0, name), (ColumnType::DateText, false), "{name}");
+    }
+    for name in ["mixed", "zoned", "empty"] {
+        assert_eq!(found(0, name), (ColumnType::Text, false), "{name}");
+    }
+    assert_eq!(found(0, "number").0, ColumnType::Other);
+    assert_eq!(tables[0].columns[0].data_type, "TEXT");
+    // Only the first rows are read, and no views.
+    assert_eq!(found(1, "day").0, ColumnType::DateText);
+    assert_eq!(found(2, "day").0, ColumnType::Text);
 }
 
 #[tokio::test]

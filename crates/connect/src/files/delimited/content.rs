@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use encoding_rs::WINDOWS_1252;
 use flate2::read::MultiGzDecoder;
@@ -46,8 +46,6 @@ pub(crate) enum Encoding {
 pub(crate) struct TextFormat {
     pub(super) encoding: Encoding,
     pub(super) delimiter: u8,
-    /// Whether lines end with CRLF.
-    pub(super) has_crlf: bool,
     /// The number of records above the header.
     #[serde(default)]
     pub(super) skipped: u32,
@@ -94,12 +92,10 @@ impl Content {
             start = text;
         }
         if let Content::Sheet { .. } = self {
-            return Ok(TextFormat { encoding: Encoding::Utf8, delimiter: b',', has_crlf: false, skipped: 0 });
+            return Ok(TextFormat { encoding: Encoding::Utf8, delimiter: b',', skipped: 0 });
         }
-        let line_feed = start.iter().position(|byte| *byte == b'\n');
-        let has_crlf = line_feed.is_some_and(|at| at > 0 && start[at - 1] == b'\r');
         let (delimiter, skipped) = locate(&start, is_whole);
-        Ok(TextFormat { encoding, delimiter, has_crlf, skipped })
+        Ok(TextFormat { encoding, delimiter, skipped })
     }
 
     fn unpack(&self) -> io::Result<Box<dyn Read + Send>> {
@@ -116,19 +112,19 @@ impl Content {
             Encoding::Utf8 => bytes,
             Encoding::Utf16 { .. } | Encoding::Windows1252 => Box::new(Decoder::new(bytes, format.encoding)),
         };
-        let progress = Arc::new(Progress { left: AtomicU64::new(MAX_HEADER), is_unterminated: AtomicBool::new(false) });
+        let left = Arc::new(AtomicU64::new(MAX_HEADER));
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .delimiter(format.delimiter)
             .buffer_capacity(BUFFER)
-            .from_reader(Limited { text, progress: progress.clone(), last: b'\n' });
+            .from_reader(Limited { text, left: left.clone(), last: Vec::new(), read: 0 });
         let mut above = csv::ByteRecord::new();
         for _ in 0..format.skipped {
             reader.read_byte_record(&mut above)?;
         }
-        progress.left.store(MAX_HEADER, Ordering::Relaxed);
-        Ok(RowReader { reader, progress, has_crlf: format.has_crlf })
+        left.store(MAX_HEADER, Ordering::Relaxed);
+        Ok(RowReader { reader, left })
     }
 }
 
@@ -169,55 +165,61 @@ pub(crate) fn unpack_file(path: &Path) -> io::Result<Box<dyn Read + Send>> {
 /// A reader of rows.
 pub(super) struct RowReader {
     reader: csv::Reader<Limited>,
-    progress: Arc<Progress>,
-    /// Whether lines end with CRLF.
-    has_crlf: bool,
-}
-
-/// Progress of a limited reader.
-struct Progress {
     /// The number of bytes that may still be read before a row is complete.
-    left: AtomicU64,
-    /// Whether the text ended without a line feed.
-    is_unterminated: AtomicBool,
+    left: Arc<AtomicU64>,
 }
 
 impl RowReader {
     /// Reads the next row; `false` after the last.
     pub(super) fn next(&mut self, row: &mut csv::StringRecord) -> Result<bool, csv::Error> {
         let is_read = self.reader.read_record(row)?;
-        self.progress.left.store(MAX_ROW, Ordering::Relaxed);
+        self.left.store(MAX_ROW, Ordering::Relaxed);
         Ok(is_read)
     }
 
-    /// Returns the line on which the last row started. The parser counts line feeds: that of the last row is counted,
-    /// unless a carriage return precedes it. A row may be preceded by empty lines.
+    /// Returns the line on which the last row started. The parser has counted the line feeds up to its position: that at
+    /// the end of the row, unless a carriage return precedes it or the file ends, and those inside of the row. A row may
+    /// be preceded by empty lines.
     pub(super) fn line(&self, row: &csv::StringRecord) -> u64 {
-        let counted = !self.has_crlf && !self.progress.is_unterminated.load(Ordering::Relaxed);
+        let position = self.reader.position();
+        let is_counted = self.reader.get_ref().byte_before(position.byte()) == Some(b'\n');
         let inside = memchr::memchr_iter(b'\n', row.as_slice().as_bytes()).count() as u64;
-        self.reader.position().line().saturating_sub(u64::from(counted) + inside)
+        position.line().saturating_sub(u64::from(is_counted) + inside)
     }
 }
 
 /// A reader that limits the number of bytes before a row is complete.
 struct Limited {
     text: Box<dyn Read + Send>,
-    progress: Arc<Progress>,
-    last: u8,
+    /// The number of bytes that may still be read.
+    left: Arc<AtomicU64>,
+    /// The bytes of the last non-empty read.
+    last: Vec<u8>,
+    /// The number of bytes read.
+    read: u64,
+}
+
+impl Limited {
+    /// Returns the byte before this position, if it is one of the last read.
+    fn byte_before(&self, position: u64) -> Option<u8> {
+        let from_end = usize::try_from(self.read.checked_sub(position)?).ok()?;
+        self.last.iter().rev().nth(from_end).copied()
+    }
 }
 
 impl Read for Limited {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.progress.left.load(Ordering::Relaxed);
+        let left = self.left.load(Ordering::Relaxed);
         if left == 0 {
             return Err(io::Error::other("a row or the header is too long; check for an unclosed quote"));
         }
         let read = self.text.read(buffer)?;
-        match buffer[..read].last() {
-            Some(last) => self.last = *last,
-            None => self.progress.is_unterminated.store(self.last != b'\n', Ordering::Relaxed),
+        if read > 0 {
+            self.last.clear();
+            self.last.extend_from_slice(&buffer[..read]);
+            self.read += read as u64;
         }
-        self.progress.left.store(left.saturating_sub(read as u64), Ordering::Relaxed);
+        self.left.store(left.saturating_sub(read as u64), Ordering::Relaxed);
         Ok(read)
     }
 }
@@ -326,9 +328,7 @@ mod tests {
     fn knows_the_line_of_every_row() {
         let check = |text: &str, lines: &[u64]| {
             let content = of_text(text.as_bytes().to_vec());
-            let has_crlf = text.contains("\r\n");
-            let format = TextFormat { has_crlf, ..content.format().unwrap() };
-            let mut rows = content.rows(&format).unwrap();
+            let mut rows = content.rows(&content.format().unwrap()).unwrap();
             let (mut row, mut found) = (csv::StringRecord::new(), Vec::new());
             while rows.next(&mut row).unwrap() {
                 found.push(rows.line(&row));
@@ -340,6 +340,12 @@ mod tests {
             check(&format!("a,b\r\n1,2\r\n\r\n3,4{}", end.replace('\n', "\r\n")), &[1, 2, 4]);
             check(&format!("a,b\n1,\"x\ny\"\n3,4{end}"), &[1, 2, 4]);
             check(&format!("a,b\r\n1,\"x\r\ny\"\r\n3,4{}", end.replace('\n', "\r\n")), &[1, 2, 4]);
+            // Lines may end differently.
+            check(&format!("a,b\n\n1,2\r\n\r\n3,\"x\ny\"\r\n5,6\n7,8{end}"), &[1, 3, 5, 7, 8]);
+            check(&format!("a,b\r\n1,2\n\n3,4\r\n5,6{end}"), &[1, 2, 4, 5]);
         }
+        // In several reads.
+        let rows: String = (0..200_000).map(|_| "1,2\r\n").collect();
+        check(&format!("a,b\n{rows}"), &(1..=200_001).collect::<Vec<u64>>());
     }
 }

@@ -246,8 +246,7 @@ impl<'a> Column<'a> {
         let decided = match (points, commas) {
             (0, 0) => match (dots, marks) {
                 (0, 0) => Some(false),
-                (_, 0) => Some(self.habits.decimal_comma == Some(true)),
-                (0, _) => self.habits.decimal_comma.or((!self.habits.has_semicolons).then_some(false)),
+                (_, 0) | (0, _) => self.habits.decimal_comma.or((!self.habits.has_semicolons).then_some(false)),
                 _ => None,
             },
             (_, 0) => (is_shown(points, marks) || !self.habits.has_semicolons).then_some(false),
