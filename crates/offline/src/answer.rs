@@ -8,8 +8,8 @@ use prospector_llm::{
     message::{ToolCall, ToolResult},
     purpose::{Mode, PreviousTurn},
 };
-use prospector_text::stop_words::OF_QUERIES;
-use prospector_text::{identifiers, stem};
+use prospector_text::stop_words::{OF_QUERIES, OF_QUESTIONS};
+use prospector_text::{cut, identifiers, stem};
 use serde_json::{Value, json};
 
 use crate::{
@@ -19,7 +19,10 @@ use crate::{
     },
     catalog::{Next, answer_catalog},
     question::{decline_too_long, find_phrases, is_new_form, is_too_long, strip_repeat},
-    render::{UNDERSTOOD, WHO, read_choices, render_choices, render_computed, render_nearest, render_verified, write},
+    render::{
+        UNDERSTOOD, WHO, read_asked, read_choices, render_again, render_choices, render_computed, render_nearest,
+        render_verified, write,
+    },
 };
 
 const RUN: &str = DiscoveryTools::RUN_VERIFIED_TOOL;
@@ -36,6 +39,12 @@ const MIN_EXPLANATION_RELEVANCE: f64 = 0.3;
 /// Minimum relevance of a section that answers a question without a query, and its minimum lead over tables.
 const MIN_PASSAGE_RELEVANCE: f64 = 0.9;
 const PASSAGE_MARGIN: f64 = 0.2;
+/// Minimum share of the content words of a question that the texts that answer it contain.
+const MIN_COVERED: f64 = 0.75;
+/// Minimum length of a stem that also covers longer words, in characters: `late` covers `later`.
+const MIN_PREFIX: usize = 4;
+/// Maximum length of a quoted definition, in characters.
+const MAX_DEFINITION: usize = 600;
 /// The error code for a question that asks for no numbers.
 const NO_FIGURES: &str = "not_found";
 /// Maximum number of words of a follow-up question that starts with one of [`SHORT_LEADS`].
@@ -90,7 +99,11 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
         Some(Next::Call(calls)) if !turn.finish => return call(calls),
         _ => {}
     }
-    let chosen = turn.previous.filter(|_| can_run).and_then(|previous| choose(question, previous));
+    let previous = turn.previous.filter(|_| can_run);
+    if let Some(text) = previous.and_then(|previous| repeat_choices(question, previous)) {
+        return say(text);
+    }
+    let chosen = previous.and_then(|previous| choose(question, previous));
     let whole = match (&chosen, resolve_follow_up(question, turn).filter(|_| can_run)) {
         (Some((asked, _)), _) => asked.clone(),
         (None, None) => question.to_owned(),
@@ -162,12 +175,25 @@ fn look(question: &str) -> Vec<Call> {
 /// text of one.
 fn choose(question: &str, previous: &PreviousTurn) -> Option<(String, String)> {
     let choices = read_choices(&previous.answer);
-    let number = question.trim_end_matches('.').parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    let choice = match number {
-        Some(at) => choices.get(at).copied(),
+    let choice = match read_number(question) {
+        Some(number) => number.checked_sub(1).and_then(|at| choices.get(at).copied()),
         None => choices.into_iter().find(|choice| choice.eq_ignore_ascii_case(question)),
     };
-    choice.map(|choice| (previous.question.trim().to_owned(), choice.to_owned()))
+    let asked = read_asked(&previous.answer).unwrap_or(&previous.question);
+    choice.map(|choice| (asked.trim().to_owned(), choice.to_owned()))
+}
+
+/// Offers the choices of the previous answer again if this question is a number that is not one of them.
+fn repeat_choices(question: &str, previous: &PreviousTurn) -> Option<String> {
+    let number = read_number(question)?;
+    let choices: Vec<String> = read_choices(&previous.answer).into_iter().map(str::to_owned).collect();
+    let is_wrong = !choices.is_empty() && !(1..=choices.len()).contains(&number);
+    is_wrong.then(|| render_again(number, whole_question(previous), &choices))
+}
+
+/// Returns the number that a reply consists of.
+fn read_number(reply: &str) -> Option<usize> {
+    reply.trim_end_matches('.').parse().ok()
 }
 
 /// Combines a follow-up question with the last answered one. `None` for another question; an error if that has no data, or no question was
@@ -201,7 +227,8 @@ fn find_repeated(question: &str, turn: &Turn<'_>) -> Option<String> {
 /// Returns the previous question as it was understood, without its last punctuation mark.
 fn whole_question(previous: &PreviousTurn) -> &str {
     let understood = previous.answer.strip_prefix(UNDERSTOOD).and_then(|rest| rest.split_once('”'));
-    let before = understood.map_or(previous.question.as_str(), |(before, _)| before);
+    let understood = understood.map(|(before, _)| before).or_else(|| read_asked(&previous.answer));
+    let before = understood.unwrap_or(&previous.question);
     before.trim().trim_end_matches(['?', '.', ' '])
 }
 
@@ -220,15 +247,19 @@ fn is_personal(question: &str) -> bool {
         && lower.split(|c: char| !c.is_alphanumeric()).any(|word| ["my", "mine", "i", "me"].contains(&word))
 }
 
-/// Answers a question that no query covers: with a definition or a passage if it asks for no numbers, else by declining it.
+/// Answers a question that no query covers: with definitions or a passage if they cover it and it asks for no numbers, else by declining
+/// it, with the nearest passage.
 fn answer_failed(question: &str, results: &[(&ToolCall, &ToolResult)], failed: &ToolResult) -> String {
     let data = failed.data.as_ref().unwrap_or(&Value::Null);
     let reason = data["message"].as_str().unwrap_or("it failed");
+    if let Some(defined) = define(question, results) {
+        return defined;
+    }
     // If a table is nearly as relevant, the passage describes its rows and is not an answer.
     let table = hits(results, "table").map(relevance).fold(0.0, f64::max);
     let least = MIN_PASSAGE_RELEVANCE.max(table + PASSAGE_MARGIN);
-    let known = if data["error"] == NO_FIGURES { explain(question, results, least) } else { None };
-    known.or_else(|| define(question, results)).unwrap_or_else(|| decline(question, results, reason))
+    let found = if data["error"] == NO_FIGURES { list_explanations(question, results, least) } else { Vec::new() };
+    if !found.is_empty() && covers(&found, question) { join(&found) } else { decline(question, results, reason) }
 }
 
 fn decline(question: &str, results: &[(&ToolCall, &ToolResult)], reason: &str) -> String {
@@ -251,6 +282,13 @@ fn decline(question: &str, results: &[(&ToolCall, &ToolResult)], reason: &str) -
     if !["table", "document", "operation"].iter().any(is_near) && definitions.is_empty() {
         text.push_str(&format!("\n\n{OUT_OF_SCOPE}: nothing in the catalog matches it."));
     }
+    // Without brackets: a passage that does not answer the question is no citation.
+    let passage = hits(results, "document")
+        .filter(|hit| definitions.is_empty() && relevance(hit) >= MIN_PASSAGE_RELEVANCE)
+        .find_map(|hit| excerpt(hit).map(|text| (cut::one_line(text), place(hit))));
+    if let Some((passage, place)) = passage {
+        text.push_str(&format!("\n\nThe nearest source: {passage} ({place})"));
+    }
     for definition in definitions {
         text.push_str(&format!("\n\n{}", render_definition(definition)));
     }
@@ -262,18 +300,58 @@ fn render_definition(definition: &Value) -> String {
     format!("{} ({})", write(&definition["answer"]), write(&definition["sources"][0]["name"]))
 }
 
+/// A definition or a passage that explains a question.
+struct Explanation {
+    /// The text with its source.
+    text: String,
+    /// Its words: of the term, the text and the place.
+    words: String,
+}
+
 /// Returns the definitions of the terms of a question, or else the section that answers it, with at least this relevance.
 fn explain(question: &str, results: &[(&ToolCall, &ToolResult)], least: f64) -> Option<String> {
-    let render = |definition: &&Value| {
-        let (answer, source) = (write(&definition["answer"]), write(&definition["sources"][0]["name"]));
-        format!("{answer} (source: {source}, confidence {})", definition["confidence"])
+    let found = list_explanations(question, results, least);
+    if found.is_empty() { None } else { Some(join(&found)) }
+}
+
+fn join(found: &[Explanation]) -> String {
+    let texts: Vec<&str> = found.iter().map(|one| one.text.as_str()).collect();
+    format!("{}\n\n{WHO}", texts.join("\n\n"))
+}
+
+/// Returns the explanations of a question, as [`explain`] does.
+fn list_explanations(question: &str, results: &[(&ToolCall, &ToolResult)], least: f64) -> Vec<Explanation> {
+    let of_definition = |definition: &&Value| {
+        let whole = definition["definition"].as_str().or(definition["answer"].as_str()).unwrap_or_default();
+        let (whole, source) = (cut::sentences(whole, MAX_DEFINITION), write(&definition["sources"][0]["name"]));
+        Explanation {
+            words: format!("{} {whole} {source}", write(&definition["term"])),
+            text: format!("{whole} (source: {source}, confidence {})", definition["confidence"]),
+        }
     };
-    let mut lines: Vec<String> = list_definitions(question, results).iter().take(2).map(render).collect();
-    if lines.is_empty() {
-        let mut found = hits(results, "document").filter(|hit| relevance(hit) >= least);
-        lines.push(found.find_map(render_passage)?);
+    let of_passage = |hit: &Value| {
+        let text = render_passage(hit)?;
+        Some(Explanation { words: text.clone(), text })
+    };
+    let defined: Vec<Explanation> = list_definitions(question, results).iter().take(2).map(of_definition).collect();
+    if !defined.is_empty() {
+        return defined;
     }
-    Some(format!("{}\n\n{WHO}", lines.join("\n\n")))
+    hits(results, "document").filter(|hit| relevance(hit) >= least).find_map(of_passage).into_iter().collect()
+}
+
+/// Returns whether explanations contain the content words of a question. If not, it asks for more than they say: the definition of a large
+/// dog does not answer `heaviest dog`.
+fn covers(found: &[Explanation], question: &str) -> bool {
+    let known: Vec<String> = found.iter().flat_map(|one| list_stems(&one.words)).collect();
+    let is_content = |word: &String| !OF_QUERIES.contains(&word.as_str()) && !OF_QUESTIONS.contains(&word.as_str());
+    let asked = identifiers::words(&question.to_lowercase()).into_iter().filter(is_content);
+    let asked: Vec<String> = asked.map(|word| stem::snowball(&word)).collect();
+    let is_known = |stem: &&String| {
+        let is_long = stem.chars().count() >= MIN_PREFIX;
+        known.iter().any(|known| known == *stem || is_long && known.starts_with(stem.as_str()))
+    };
+    asked.iter().filter(is_known).count() as f64 >= MIN_COVERED * asked.len() as f64
 }
 
 /// Returns the definition of a term if the question asks for nothing else: `what does EMEA mean?`
@@ -292,10 +370,14 @@ fn list_stems(text: &str) -> Vec<String> {
 
 /// Renders a passage with its citation.
 fn render_passage(hit: &Value) -> Option<String> {
-    let place = || format!("{}#{}", write(&hit["document"]), write(&hit["section"]));
-    let place = hit["id"].as_str().map_or_else(place, str::to_owned);
     // The line before a quotation cites for it.
-    excerpt(hit).map(|text| format!("From [{place}]:\n\n> {}", text.trim().replace('\n', "\n> ")))
+    excerpt(hit).map(|text| format!("From [{}]:\n\n> {}", place(hit), text.trim().replace('\n', "\n> ")))
+}
+
+/// Returns the id of a section.
+fn place(hit: &Value) -> String {
+    let named = || format!("{}#{}", write(&hit["document"]), write(&hit["section"]));
+    hit["id"].as_str().map_or_else(named, str::to_owned)
 }
 
 /// Returns the definitions of terms in the question.
@@ -317,4 +399,58 @@ fn list_definitions<'a>(question: &str, results: &[(&ToolCall, &'a ToolResult)])
 /// Returns the text of a hit.
 fn excerpt(hit: &Value) -> Option<&str> {
     hit["excerpt"].as_str().or(hit["description"].as_str()).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn explanations_cover_questions_for_what_they_say() {
+        let text = "A large dog is a dog that weighs 25 kg or more. Later cancellations cost 15 GBP.";
+        let found = [Explanation { text: text.to_owned(), words: text.to_owned() }];
+        for (question, expected) in [
+            ("What is a large dog?", true),
+            ("What does it cost to cancel late?", true),
+            ("heaviest dog", false),
+            ("largest dog", false),
+            ("Which is the heaviest large dog?", false),
+        ] {
+            assert_eq!(covers(&found, question), expected, "{question}");
+        }
+    }
+
+    #[test]
+    fn definitions_are_quoted_whole_up_to_a_sentence() {
+        let call = ToolCall { id: "1".to_owned(), name: RESOLVE_FACT.to_owned(), arguments: Value::Null };
+        let (whole, long) = ("It is free. Later it costs 15 GBP.", "It is free, and so on. ".repeat(40));
+        for definition in [whole, long.as_str()] {
+            let data = json!({
+                "term": "policy", "answer": "It is free.", "definition": definition, "confidence": 0.9,
+                "sources": [{"name": "handbook#Policy"}], "needs_clarification": false,
+            });
+            let (call_id, name, content) = (call.id.clone(), call.name.clone(), String::new());
+            let result = ToolResult { call_id, name, content, data: Some(data), is_error: false };
+            let explained = explain("policy", &[(&call, &result)], 1.0).unwrap_or_default();
+            let quoted = explained.split(" (source").next().unwrap_or_default();
+            assert!(quoted.ends_with('.') && quoted.len() <= MAX_DEFINITION, "{explained}");
+            assert!(definition != whole || quoted == whole, "{explained}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_not_offered_repeats_the_choices() {
+        let choices = ["number of visits".to_owned(), "number of animals".to_owned()];
+        let mut previous = PreviousTurn {
+            question: "how many old?".to_owned(),
+            answer: render_choices(&choices, "the question is ambiguous", &[]),
+            has_data: false,
+        };
+        assert_eq!(repeat_choices("2", &previous), None);
+        for number in ["7", "0", "9."] {
+            previous.answer = repeat_choices(number, &previous).unwrap_or_default();
+            previous.question = number.to_owned();
+        }
+        assert_eq!(choose("2", &previous), Some(("how many old".to_owned(), "number of animals".to_owned())));
+    }
 }

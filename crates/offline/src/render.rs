@@ -2,7 +2,7 @@
 
 use prospector_agent::ask::{DECLINED, NEXT};
 use prospector_connect::table::AS_MISSING;
-use prospector_text::numbers::write_number;
+use prospector_text::{cut::one_line, numbers::write_number};
 use serde_json::Value;
 
 /// The label of every answer.
@@ -12,6 +12,12 @@ const WHO_DECLARED: &str = "(Answered by the built-in planner, without a languag
 
 /// The start of an answer that offers choices.
 pub(crate) const CHOICES: &str = "Clarification: which of these is meant?";
+
+/// The words before the question in an answer that offers its choices again.
+const NOT_OFFERED: &str = " is not a choice for “";
+
+/// The mark behind a choice with numbers of an earlier question.
+const UNTRACED: &str = " [unverified]";
 
 /// The start of an answer to a follow-up or repeated question.
 pub(crate) const UNDERSTOOD: &str = "Understood as: “";
@@ -63,6 +69,19 @@ pub(crate) fn render_nearest(choices: &[String], reason: &str, definitions: &[St
     format!("{DECLINED}: {reason}{stop} The closest queries are:\n\n{}", number(choices, definitions))
 }
 
+/// Renders the choices of a question again, for a reply with a number that is not one of them.
+pub(crate) fn render_again(reply: usize, question: &str, choices: &[String]) -> String {
+    let question = one_line(question);
+    format!("{CHOICES} {reply}{NOT_OFFERED}{question}”; only the numbers below are.\n\n{}", number(choices, &[]))
+}
+
+/// Parses the question of an answer that offers its choices again.
+pub(crate) fn read_asked(answer: &str) -> Option<&str> {
+    let first = answer.strip_prefix(CHOICES)?.lines().next()?;
+    let (_, asked) = first.split_once(NOT_OFFERED)?;
+    asked.rsplit_once('”').map(|(asked, _)| asked)
+}
+
 /// Renders choices as numbered lines, and the definitions of the terms of the question.
 fn number(choices: &[String], definitions: &[String]) -> String {
     let lines: Vec<String> = choices.iter().enumerate().map(|(at, choice)| format!("{}. {choice}", at + 1)).collect();
@@ -76,7 +95,8 @@ pub(crate) fn read_choices(answer: &str) -> Vec<&str> {
         return Vec::new();
     }
     let choice = |line: &&str| line.split_once(". ").is_some_and(|(number, _)| number.parse::<usize>().is_ok());
-    answer.lines().filter(choice).filter_map(|line| line.split_once(". ").map(|(_, text)| text)).collect()
+    let texts = answer.lines().filter(choice).filter_map(|line| line.split_once(". ").map(|(_, text)| text));
+    texts.map(|text| text.strip_suffix(UNTRACED).unwrap_or(text)).collect()
 }
 
 /// Renders computed rows with the definitions of their metrics; `understood` is the combined question of a follow-up.
@@ -161,5 +181,20 @@ pub(crate) fn write(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Number(number) if number.is_f64() => number.as_f64().map(write_number).unwrap_or_default(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_offered_again_keep_their_question() {
+        let choices = ["number of visits".to_owned(), "number of animals".to_owned()];
+        let again = render_again(7, "visits of “old”\nanimals", &choices);
+        assert!(again.contains("7 is not a choice for") && again.contains("\n1. number of visits\n2. "), "{again}");
+        assert_eq!(read_asked(&again), Some("visits of “old” animals"));
+        assert_eq!(read_choices(&again), ["number of visits", "number of animals"]);
+        assert_eq!(read_asked(&render_choices(&choices, "the question is ambiguous", &[])), None);
     }
 }
