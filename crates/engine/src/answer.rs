@@ -2,7 +2,7 @@
 
 use prospector_connect::rows::Rows;
 use prospector_core::record::{Resource, ResourceKind};
-use prospector_core::tool::finding::{QueryFailure, QueryFinding, QueryRows};
+use prospector_core::tool::finding::{QueryFailure, QueryFinding, QueryRows, RowsWarning};
 use prospector_core::tool::{Part, ToolOutput};
 use serde::Serialize;
 use serde_json::Value;
@@ -70,8 +70,8 @@ pub(crate) enum QueryResult {
         #[serde(flatten)]
         shown: ShownRows,
         /// Warnings: evidence from the data that the query does not compute what it appears to.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        warnings: Vec<String>,
+        #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "RowsWarning::serialize_messages")]
+        warnings: Vec<RowsWarning>,
     },
     Failed(Failure),
 }

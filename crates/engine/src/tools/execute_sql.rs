@@ -65,8 +65,12 @@ impl Engine {
     ) -> QueryResult {
         match self.run(sql, database, MAX_VALUES).await {
             Ok(mut outcome) => {
-                let warnings = self.warning_texts(sql, database, Some(&outcome.rows)).await;
+                let mut warnings = self.rows_warnings(sql, database, &outcome.rows).await;
+                let columns = outcome.rows.columns.clone();
                 shape(&mut outcome.rows);
+                if outcome.rows.columns != columns {
+                    warnings.iter_mut().for_each(|warning| warning.columns.clear());
+                }
                 QueryResult::Rows {
                     warnings,
                     databases: outcome.databases,
