@@ -384,6 +384,7 @@ async fn describe_file(file: &File, session: &SessionContext) -> Result<(Table, 
         nullable: field.is_nullable(),
         primary_key: false,
         description: value::description(field.metadata()),
+        ..Column::default()
     });
     let table = Table {
         name: file.table().to_owned(),

@@ -249,7 +249,15 @@ fn table(name: &str, description: String, fields: &[&Vec<Value>]) -> Table {
             false => data_type,
         };
         let nullable = word(row, 4) != "NO" || path.contains('.') || is_repeated;
-        table.columns.push(Column { name: path, data_type, column_type, nullable, primary_key: false, description });
+        table.columns.push(Column {
+            name: path,
+            data_type,
+            column_type,
+            nullable,
+            primary_key: false,
+            description,
+            ..Column::default()
+        });
     }
     if let Some(column) = partition {
         note(&mut table.description, &format!("partitioned by {column}: filter on it to scan less data"));

@@ -143,6 +143,7 @@ fn columns(node: &Node, found: &CatalogTable, checks: &Checks, referred: &[&Stri
                 nullable: !has(&checks.not_null, name) && !has(&key, name),
                 primary_key: has(&key, name),
                 description,
+                ..Column::default()
             }
         };
     let declared: Vec<(&str, &super::artifact::DeclaredColumn)> = node

@@ -141,6 +141,7 @@ impl InferredFields {
                 nullable: field.occurs < documents,
                 primary_key: false,
                 description: occurrence(field.occurs, documents),
+                ..Column::default()
             }
         });
         (columns.collect(), problems)

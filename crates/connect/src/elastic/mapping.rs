@@ -70,6 +70,7 @@ impl Field {
             nullable: self.shape != Shape::Id,
             primary_key: self.shape == Shape::Id,
             description: self.description.join("; "),
+            ..Column::default()
         }
     }
 

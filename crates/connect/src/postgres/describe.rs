@@ -167,6 +167,7 @@ async fn add_columns(
             nullable: !row.try_get::<bool, _>(3)? && !primary_key,
             primary_key,
             description: row.try_get(5)?,
+            ..Column::default()
         });
     }
     Ok(())

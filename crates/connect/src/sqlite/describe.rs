@@ -111,6 +111,7 @@ async fn columns(
             nullable: integer(row, 3) == 0 && !primary_key,
             primary_key,
             description: String::new(),
+            ..Column::default()
         });
     }
     columns

@@ -164,6 +164,7 @@ impl<'a> Resolver<'a> {
             },
             column: Some(column),
             column_type: Some(column.column_type),
+            measured: Some(column),
         };
         let list: Vec<NamedColumn<'a>> = table.columns.iter().map(column).collect();
         // Fields of records, and pseudo columns, are described incompletely.

@@ -70,9 +70,11 @@ impl Engine {
                 shape(&mut outcome.rows);
                 if outcome.rows.columns != columns {
                     warnings.iter_mut().for_each(|warning| warning.columns.clear());
+                    outcome.units.clear();
                 }
                 QueryResult::Rows {
                     warnings,
+                    units: outcome.units,
                     databases: outcome.databases,
                     tables: outcome.tables,
                     executed: outcome.way,
