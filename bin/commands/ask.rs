@@ -106,7 +106,7 @@ fn exit(answered: &Answered) -> Exit {
     }
 }
 
-/// Formats the status of an answer: how completely the question is answered, the sources, and caveats.
+/// Formats the status of an answer: how completely the question is answered, the sources, caveats and notes.
 pub(super) fn state(answered: &Answered) -> String {
     let checked = answered.questions.iter().filter_map(|query| query.verified.as_ref());
     let by: BTreeSet<&str> = checked.map(|verified| verified.by.as_str()).collect();
@@ -118,7 +118,8 @@ pub(super) fn state(answered: &Answered) -> String {
         (_, queries) => format!(" from {queries} queries"),
     };
     let caveats = answered.caveats.iter().map(|caveat| format!("\n  - {caveat}"));
-    format!("{}{basis}{}", answered.status, caveats.collect::<String>())
+    let notes = answered.notes.iter().map(|note| format!("\n  note: {note}"));
+    format!("{}{basis}{}", answered.status, caveats.chain(notes).collect::<String>())
 }
 
 /// Returns the conversation of that name, or one that is not stored.

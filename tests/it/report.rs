@@ -92,3 +92,30 @@ fn an_invalid_question_does_not_affect_others() {
     let (code, said) = report("empty.yaml");
     assert!(code == Some(2) && said.contains("contains no questions"), "{code:?} {said}");
 }
+
+#[test]
+fn headers_have_the_units_of_described_columns() {
+    let catalog =
+        "databases:\n- {name: shop, path: orders.csv, descriptions: units.json}\nverified_queries:\n- path: queries\n";
+    let query = "---\nquestion: What is the largest order of each country?\nverified: {by: Finance, on: 2026-01-12}\n---\n\
+                 SELECT country, MAX(total) AS largest, COUNT(*) AS orders FROM shop.orders GROUP BY country\n";
+    let questions =
+        "questions:\n- What is the largest order of each country?\n- What is the total weight by country?\n";
+    let estate = Estate::new(catalog)
+        .with("orders.csv", "order_id,country,total,weight\n1,PT,20,3\n2,PT,35,4\n3,ES,50,9\n4,FR,5,1\n")
+        .with("units.json", r#"{"orders": {"columns": {"total": {"unit": "EUR"}, "weight": {"unit": "kg"}}}}"#)
+        .with("queries/largest.sql", query)
+        .with("weekly.yaml", questions);
+    let check = |question: &str, column: &str, unit: &str| {
+        let answered = estate.run(["ask", question]).json(0);
+        assert_eq!(answered["questions"][0]["units"], serde_json::json!([[column, unit]]), "{answered:#}");
+    };
+    check("What is the largest order of each country?", "largest", "EUR");
+    check("What is the total weight by country?", "total_weight", "kg");
+    let (questions, page) = (estate.path("weekly.yaml"), estate.path("weekly.html"));
+    estate.run(["report", questions.to_str().unwrap(), "--out", page.to_str().unwrap()]);
+    let page = std::fs::read_to_string(page).unwrap();
+    for header in [">largest (EUR)<", ">orders<", ">total_weight (kg)<"] {
+        assert!(page.contains(header), "{header}: {page}");
+    }
+}

@@ -1,6 +1,9 @@
 //! An answer with its sources.
 
+use std::collections::BTreeMap;
+
 use prospector_chart::{Chart, ChartKind, Choice, Data, Proposal, VegaLite, choose};
+use prospector_core::tool::finding::RowsWarning;
 use prospector_llm::purpose::Mode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -73,7 +76,7 @@ pub struct DataQuestion {
     pub has_more: bool,
     /// Evidence from the data that the query may not compute what it seems to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
+    pub warnings: Vec<RowsWarning>,
     /// The error of a failed query, which has no rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -235,6 +238,9 @@ pub struct Claim {
     pub text: String,
     /// The queries that it cites.
     pub references: Vec<String>,
+    /// The columns whose values it states, by query; `*` if they are not certain.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub columns: BTreeMap<String, Vec<String>>,
     /// The derived numbers, each with its derivation from values of results.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub derived: Vec<String>,
@@ -270,6 +276,9 @@ pub struct Answered {
     /// What is missing, untraced, truncated or has a warning in a partial answer: one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
+    /// Warnings about columns of the cited queries that the answer does not state; they do not change the status.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The answer, in which untraced sentences are marked.
     pub answer: String,
     /// Whether the run ended before the model answered; then the answer lists the findings so far.

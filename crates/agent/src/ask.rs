@@ -132,6 +132,7 @@ impl<T: Tools> AgentLoop<'_, T> {
             ended,
             status: AnswerStatus::default(),
             caveats: Vec::new(),
+            notes: Vec::new(),
         }
         .with_chart(text.charts)
         .with_status();

@@ -159,6 +159,9 @@ pub struct Column {
     /// The comment stored in the source.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
+    /// The unit of its values, such as `EUR`, `%` or `ms`; empty if it is not declared.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unit: String,
 }
 
 impl Column {

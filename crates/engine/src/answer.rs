@@ -2,7 +2,7 @@
 
 use prospector_connect::rows::Rows;
 use prospector_core::record::{Resource, ResourceKind};
-use prospector_core::tool::finding::{QueryFailure, QueryFinding, QueryRows};
+use prospector_core::tool::finding::{QueryFailure, QueryFinding, QueryRows, RowsWarning};
 use prospector_core::tool::{Part, ToolOutput};
 use serde::Serialize;
 use serde_json::Value;
@@ -70,8 +70,11 @@ pub(crate) enum QueryResult {
         #[serde(flatten)]
         shown: ShownRows,
         /// Warnings: evidence from the data that the query does not compute what it appears to.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        warnings: Vec<String>,
+        #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "RowsWarning::serialize_messages")]
+        warnings: Vec<RowsWarning>,
+        /// The units of columns, by name.
+        #[serde(skip)]
+        units: Vec<(String, String)>,
     },
     Failed(Failure),
 }
@@ -96,12 +99,12 @@ impl ToolOutput for QueryAnswer {
 
     fn queries(&mut self) -> Vec<QueryFinding<'_>> {
         let rows = match &self.result {
-            QueryResult::Rows { databases, shown, warnings, .. } => Ok(QueryRows {
+            QueryResult::Rows { databases, shown, warnings, units, .. } => Ok(QueryRows {
                 databases,
                 columns: &shown.columns,
                 rows: &shown.rows,
                 has_more: shown.has_more || shown.rows.len() < shown.row_count,
-                units: &[],
+                units,
                 warnings,
             }),
             QueryResult::Failed(failure) => {

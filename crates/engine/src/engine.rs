@@ -16,6 +16,7 @@ use crate::options::EngineOptions;
 use crate::outcome::{Outcome, Way};
 pub(crate) use crate::plan::Plan;
 use crate::planning::{inline, plan};
+use crate::resolution::find_units;
 use crate::scope::{self, LoadedSubset, MAX_LOADED, Scope, StoredSubset, Subset};
 use crate::source::{LIST_TABLES, Source, unknown_database};
 use crate::view::View;
@@ -200,7 +201,8 @@ impl Engine {
                 )
             }
         };
-        Ok(Outcome { rows, way, databases: plan.databases(), tables: plan.origins() })
+        let units = find_units(&plan, &rows.columns);
+        Ok(Outcome { rows, way, databases: plan.databases(), tables: plan.origins(), units })
     }
 
     /// Runs one query as [`Engine::run`] does and streams its rows in blocks: at most `limit` rows, without a limit on their
@@ -250,7 +252,8 @@ impl Engine {
                 Way::Joined
             }
         };
-        Ok(Outcome { rows: Rows::default(), way, databases: plan.databases(), tables: plan.origins() })
+        let (databases, tables) = (plan.databases(), plan.origins());
+        Ok(Outcome { rows: Rows::default(), way, databases, tables, units: Vec::new() })
     }
 
     /// Checks whether the query would run, without running it: it is parsed, names and types are checked, and the source

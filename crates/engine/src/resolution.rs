@@ -47,6 +47,8 @@ pub(crate) struct OutputColumn {
     pub(crate) name: Option<String>,
     /// Its type, if it is an unchanged column of a table.
     pub(crate) column_type: Option<ColumnType>,
+    /// Its unit; empty if it has none.
+    pub(crate) unit: String,
 }
 
 /// The meaning of a name in an expression.
@@ -78,6 +80,8 @@ pub(crate) struct NamedColumn<'a> {
     pub(crate) column: Option<&'a Column>,
     /// The type of the described column; for a set operation, that of its first query.
     pub(crate) column_type: Option<ColumnType>,
+    /// The described column whose unit its values have: it is unchanged, or aggregated by SUM, AVG, MIN or MAX.
+    pub(crate) measured: Option<&'a Column>,
 }
 
 /// The columns of a relation.
@@ -124,6 +128,19 @@ impl Resolution<'_> {
 /// Resolves all names of a statement.
 pub(crate) fn resolve_names(plan: &Plan) -> Resolution<'_> {
     Resolver::new(plan).resolve()
+}
+
+/// Returns the units of the columns that a plan returns under these names.
+pub(crate) fn find_units(plan: &Plan, columns: &[String]) -> Vec<(String, String)> {
+    if plan.tables().iter().all(|table| table.columns.iter().all(|column| column.unit.is_empty())) {
+        return Vec::new();
+    }
+    let output = resolve_names(plan).output.filter(|output| output.len() == columns.len()).unwrap_or_default();
+    let named: Vec<(&String, String)> = columns.iter().zip(output.into_iter().map(|column| column.unit)).collect();
+    // A name of several columns is ambiguous if their units differ.
+    let is_clear = |(name, unit): &&(&String, String)| named.iter().all(|(own, other)| own != name || other == unit);
+    let units = named.iter().filter(|(_, unit)| !unit.is_empty()).filter(is_clear);
+    units.map(|(name, unit)| ((*name).clone(), unit.clone())).collect()
 }
 
 impl<'a> Resolution<'a> {

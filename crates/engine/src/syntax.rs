@@ -1,8 +1,8 @@
 //! Helpers over the syntax tree: chains of operators, literals, names, and function calls.
 
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, SelectItem,
-    UnaryOperator, Value, ValueWithSpan,
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, JoinConstraint,
+    JoinOperator, ObjectName, SelectItem, UnaryOperator, Value, ValueWithSpan,
 };
 
 /// A function call with plain arguments and nothing else.
@@ -141,6 +141,29 @@ pub(crate) fn value_at(projection: &[SelectItem], position: usize) -> Option<&Ex
 pub(crate) fn value_of(item: &SelectItem) -> Option<&Expr> {
     match item {
         SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
+        _ => None,
+    }
+}
+
+/// Returns the constraint of a join.
+pub(crate) fn constraint_of(operator: &JoinOperator) -> Option<&JoinConstraint> {
+    use JoinOperator as J;
+    match operator {
+        J::Join(constraint)
+        | J::Inner(constraint)
+        | J::Left(constraint)
+        | J::LeftOuter(constraint)
+        | J::Right(constraint)
+        | J::RightOuter(constraint)
+        | J::FullOuter(constraint)
+        | J::CrossJoin(constraint)
+        | J::Semi(constraint)
+        | J::LeftSemi(constraint)
+        | J::RightSemi(constraint)
+        | J::Anti(constraint)
+        | J::LeftAnti(constraint)
+        | J::RightAnti(constraint)
+        | J::StraightJoin(constraint) => Some(constraint),
         _ => None,
     }
 }

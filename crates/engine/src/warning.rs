@@ -5,6 +5,7 @@
 //! They are limited in number, rows and time, and a failed one reports nothing. Sources that charge for what a query reads are
 //! not asked.
 
+mod affected;
 mod cells;
 mod code;
 mod dates;
@@ -22,8 +23,10 @@ mod types;
 
 use prospector_connect::rows::Rows;
 use prospector_core::mark::clean;
+use prospector_core::tool::finding::RowsWarning;
 
 use crate::{Dialect, Engine};
+use affected::{Statement, Suspect};
 pub use code::{QueryWarning, WarningCode};
 use probe::Probe;
 use select::Part;
@@ -40,6 +43,7 @@ const MAX_SUGGESTION_CHARS: usize = 200;
 /// The examined query, and its warnings.
 struct Case<'a> {
     probe: Probe<'a>,
+    statement: Statement<'a>,
     parts: &'a [Part<'a>],
     dialect: Dialect,
     /// Whether the answer is empty, has a column of only zeros or nulls, or is not known yet.
@@ -57,8 +61,31 @@ impl Case<'_> {
         let Some(mut warning) = warning else { return };
         warning.message = clean(&warning.message, MAX_MESSAGE_CHARS);
         warning.suggestion = warning.suggestion.map(|text| clean(&text, MAX_SUGGESTION_CHARS));
-        if self.found.len() < MAX_WARNINGS && !self.found.contains(&warning) {
+        let is_same = |other: &&mut QueryWarning| {
+            (other.code, &other.message, &other.suggestion) == (warning.code, &warning.message, &warning.suggestion)
+        };
+        if let Some(same) = self.found.iter_mut().find(is_same) {
+            same.extend(warning.columns);
+        } else if self.found.len() < MAX_WARNINGS {
             self.found.push(warning);
+        } else if let Some(last) = self.found.last_mut() {
+            // The columns of warnings that are not listed are unknown to the caller.
+            last.columns.clear();
+        }
+    }
+
+    /// Adds a warning about an expression, as written.
+    fn report_about(&mut self, warning: Option<QueryWarning>, written: &str) {
+        let warning = warning.map(|warning| warning.about(self.columns_with([written.to_owned()])));
+        self.report(warning);
+    }
+
+    /// Returns the columns of the result that depend on these expressions, as written; empty if all rows do.
+    fn columns_with(&self, expressions: impl IntoIterator<Item = String>) -> Vec<String> {
+        // The expressions of a flattened SELECT are not those of the statement.
+        match self.parts.iter().any(|part| part.is_merged) {
+            true => Vec::new(),
+            false => self.statement.columns_with(&Suspect::Expressions(&expressions.into_iter().collect())),
         }
     }
 }
@@ -92,6 +119,7 @@ impl Engine {
         let parts = select::parts(&plan);
         let mut case = Case {
             probe: Probe::new(self, database),
+            statement: Statement::new(&plan, rows.map(|rows| rows.columns.as_slice())),
             parts: &parts,
             dialect,
             is_empty: rows.is_none_or(result::is_empty),
@@ -112,6 +140,13 @@ impl Engine {
         }
         ties::examine(&mut case, plan.query(), rows).await;
         case.found
+    }
+
+    /// Returns the warnings about an answer, as part of it.
+    pub(crate) async fn rows_warnings(&self, sql: &str, database: Option<&str>, rows: &Rows) -> Vec<RowsWarning> {
+        let warnings = self.warnings(sql, database, Some(rows)).await;
+        let warning = |warning: QueryWarning| RowsWarning { message: warning.to_string(), columns: warning.columns };
+        warnings.into_iter().map(warning).collect()
     }
 
     /// Returns the warnings as texts, as tools show them.

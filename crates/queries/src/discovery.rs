@@ -6,8 +6,9 @@ use prospector_connect::rows::Rows;
 use prospector_core::Problem;
 use prospector_core::name::normalize;
 use prospector_core::record::Record;
+use prospector_engine::Engine;
 use prospector_engine::options::{NamedQuery, NamedSchema};
-use prospector_engine::{Engine, query::Literal};
+use prospector_engine::query::{Literal, Outcome};
 use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 
@@ -42,6 +43,8 @@ pub struct VerifiedRun {
     pub tables: Vec<String>,
     /// The resulting rows.
     pub rows: Rows,
+    /// The declared units of their columns, by name.
+    pub units: Vec<(String, String)>,
 }
 
 impl VerifiedQueries {
@@ -159,7 +162,8 @@ impl VerifiedQueries {
     ) -> Result<VerifiedRun, QueryError> {
         let (sql, parameters) = self.bind(query, values, engine).await?;
         let outcome = engine.run(&sql, query.database.as_deref(), cap).await?;
-        Ok(VerifiedRun { parameters, sql, databases: outcome.databases, tables: outcome.tables, rows: outcome.rows })
+        let Outcome { rows, databases, tables, units, .. } = outcome;
+        Ok(VerifiedRun { parameters, sql, databases, tables, rows, units })
     }
 
     /// Checks with its source whether a query would run, with its defaults or other values of the right types.

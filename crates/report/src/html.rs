@@ -119,7 +119,8 @@ fn section_html(number: usize, section: &Section) -> String {
     };
     let drawn =
         answered.find_chart().map_or_else(String::new, |(_, chart)| format!("<figure>{}</figure>\n", chart.svg(WIDTH)));
-    let caveats: String = answered.caveats.iter().map(|caveat| format!("<li>{}</li>", escape(caveat))).collect();
+    let caveats = answered.caveats.iter().chain(&answered.notes);
+    let caveats: String = caveats.map(|caveat| format!("<li>{}</li>", escape(caveat))).collect();
     let caveats = if caveats.is_empty() { caveats } else { format!("<ul class=\"caveats\">{caveats}</ul>\n") };
     let checked = answered.questions.iter().filter_map(|query| query.verified.as_ref());
     let checked: String = checked.map(|one| format!(" · verified by {}", escape(&one.by))).collect();

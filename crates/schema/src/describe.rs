@@ -14,7 +14,7 @@ use crate::{Database, SchemaError, descriptions, naming::position_of};
 ///
 /// `allow` lists the names of the usable tables; empty means all. It is applied first, so that no other table is
 /// processed further. `descriptions` is a JSON file, `{table: {name?, description?, columns: {column: {name?,
-/// description?, value_description?}}}}`.
+/// description?, value_description?, unit?}}}}`.
 ///
 /// # Errors
 /// [`SchemaError::Describe`] if the source cannot be read at all; everything else is a [`Problem`].

@@ -1,5 +1,5 @@
 //! Description files of databases, as JSON: `{table: {name?, description?, columns: {column: {name?, description?,
-//! value_description?}}}}`.
+//! value_description?, unit?}}}}`.
 
 use prospector_connect::table::Table;
 use prospector_core::Problem;
@@ -58,9 +58,12 @@ impl Reader<'_> {
             };
             let path = [key, "columns", name];
             let Some(entry) = self.object(entry, &path) else { continue };
-            let said = self.read_texts(entry, &path, &["name", "description", "value_description"]);
+            let said = self.read_texts(entry, &path, &["name", "description", "value_description", "unit"]);
             let column = &mut table.columns[at];
             column.description = phrase(&column.name, &said, &column.description);
+            if !said.unit.is_empty() {
+                column.unit = said.unit;
+            }
         }
     }
 
@@ -80,6 +83,7 @@ impl Reader<'_> {
                 "name" => &mut said.name,
                 "description" => &mut said.description,
                 "value_description" if allowed.contains(&"value_description") => &mut said.values,
+                "unit" if allowed.contains(&"unit") => &mut said.unit,
                 _ => {
                     let place = path.iter().filter(|part| **part != "columns").copied().collect::<Vec<_>>().join(".");
                     self.unknown.push(unknown(&format!("key of `{place}`:"), key, allowed.iter().copied()));
@@ -132,9 +136,10 @@ struct Description {
     name: String,
     description: String,
     values: String,
+    unit: String,
 }
 
-/// Joins the natural name, the description (or the source's comment) and the meaning of the values into one text: `birth
+/// Joins the natural name, the description (or the source's comment), the meaning of the values and their unit into one text: `birth
 /// city: where the person was born (values: IATA codes)`.
 fn phrase(identifier: &str, said: &Description, comment: &str) -> String {
     let body = if said.description.is_empty() { comment } else { &said.description };
@@ -146,9 +151,12 @@ fn phrase(identifier: &str, said: &Description, comment: &str) -> String {
         ("", body) => body.to_owned(),
         (name, body) => format!("{name}: {body}"),
     };
-    if !said.values.is_empty() {
-        let values = said.values.trim_end_matches('.');
-        text = if text.is_empty() { format!("values: {values}") } else { format!("{text} (values: {values})") };
+    for (label, value) in [("values", said.values.trim_end_matches('.')), ("unit", &said.unit)] {
+        text = match (text.is_empty(), value.is_empty()) {
+            (_, true) => text,
+            (true, false) => format!("{label}: {value}"),
+            (false, false) => format!("{text} ({label}: {value})"),
+        };
     }
     text
 }
@@ -223,6 +231,10 @@ mod tests {
         );
         check(r#"{"value_description": "codes"}"#, "values: codes");
         check(r#"{"name": null}"#, "");
+        check(r#"{"description": "height", "unit": "cm"}"#, "height (unit: cm)");
+        check(r#"{"unit": "cm"}"#, "unit: cm");
+        let (tables, _) = merged(r#"{"people": {"columns": {"sex": {"unit": " US  dollars "}}}}"#);
+        assert_eq!((tables[1].columns[2].unit.as_str(), tables[1].columns[1].unit.as_str()), ("US dollars", ""));
     }
 
     #[test]

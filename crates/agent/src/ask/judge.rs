@@ -1,6 +1,8 @@
 //! Determines the status of an answer and its caveats.
 
-use super::instructions::DECLINED;
+use prospector_core::tool::finding::RowsWarning;
+
+use super::{instructions::DECLINED, trace::ALL};
 use crate::{
     answer::{Answered, Classification, DataQuestion},
     metrics::Ended,
@@ -11,10 +13,12 @@ impl Answered {
     /// Sets the status and the caveats from everything else.
     pub(crate) fn with_status(mut self) -> Self {
         self.caveats = find_caveats(&self);
+        self.notes = find_notes(&self);
         self.status = judge(&self);
         if self.status == AnswerStatus::Unanswered {
             // The answer itself contains the reason.
             self.caveats.clear();
+            self.notes.clear();
         }
         self
     }
@@ -63,9 +67,34 @@ fn find_caveats(answered: &Answered) -> Vec<String> {
         if query.has_more {
             caveats.push(format!("{} shows only its first {} rows", query.id, query.rows.len()));
         }
-        caveats.extend(query.warnings.iter().map(|warning| format!("{}: {warning}", query.id)));
+        let stated = query.warnings.iter().filter(|warning| states(answered, query, warning));
+        caveats.extend(stated.map(|warning| format!("{}: {}", query.id, warning.message)));
     }
     caveats
+}
+
+/// Returns the warnings about columns of cited queries that the answer does not state.
+fn find_notes(answered: &Answered) -> Vec<String> {
+    let note = |query: &DataQuestion, warning: &RowsWarning| {
+        let columns: Vec<String> = warning.columns.iter().map(|name| format!("`{name}`")).collect();
+        format!("{}: {} (only {}, which the answer does not state)", query.id, warning.message, columns.join(", "))
+    };
+    let of_query = |query| {
+        let others = |warning: &&RowsWarning| !states(answered, query, warning);
+        query.warnings.iter().filter(others).map(|warning| note(query, warning)).collect::<Vec<_>>()
+    };
+    list_cited(answered).flat_map(of_query).collect()
+}
+
+/// Returns whether an answer states values that a warning is about: the warning is about all rows of the query, or about a column that the
+/// sentences or the proposed chart show.
+fn states(answered: &Answered, query: &DataQuestion, warning: &RowsWarning) -> bool {
+    let traced = answered.tracing.claims.iter().filter_map(|claim| claim.columns.get(&query.id));
+    let drawn = answered.chart.iter().filter(|chart| chart.of == query.id).map(|chart| &chart.columns);
+    let stated: Vec<&String> = traced.chain(drawn).flatten().collect();
+    let is_about =
+        |name: &&String| *name == ALL || warning.columns.iter().any(|column| column.eq_ignore_ascii_case(name));
+    stated.is_empty() || warning.columns.is_empty() || stated.iter().any(is_about)
 }
 
 /// Returns the successful queries that the answer cites.
@@ -86,7 +115,7 @@ pub(crate) fn declines(answer: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::{Claim, Tracing, VerifiedBy};
+    use crate::answer::{AnswerChart, Claim, Tracing, VerifiedBy};
 
     fn claim(problems: &[&str]) -> Claim {
         Claim {
@@ -110,6 +139,11 @@ mod tests {
 
     fn verified_by_finance() -> Option<VerifiedBy> {
         Some(VerifiedBy { by: "Finance".into(), ..VerifiedBy::default() })
+    }
+
+    fn multiplied(columns: &[&str]) -> RowsWarning {
+        let columns = columns.iter().map(|&name| name.to_owned()).collect();
+        RowsWarning { message: "a join multiplies rows".into(), columns }
     }
 
     #[track_caller]
@@ -160,11 +194,38 @@ mod tests {
         check(AnswerStatus::Partial, "only its first", |one| one.questions[0].has_more = true);
         check(AnswerStatus::Partial, "Q1: a join multiplies rows", |one| {
             one.questions[0].verified = verified_by_finance();
-            one.questions[0].warnings.push("a join multiplies rows".into());
+            one.questions[0].warnings.push(multiplied(&[]));
         });
         check(AnswerStatus::Partial, "part of the question", |one| {
             one.answer.push_str("\n\nI cannot answer this: the targets are in no table.");
         });
+    }
+
+    #[test]
+    fn warnings_about_unstated_columns_are_notes() {
+        let states = |columns: &'static [&str], warned: &'static [&str], status: AnswerStatus| {
+            let caveat = if status == AnswerStatus::Partial { "Q1: a join multiplies rows" } else { "" };
+            check(status, caveat, |one| {
+                let columns = columns.iter().map(|&name| name.to_owned()).collect();
+                one.tracing.claims[0].columns = [("Q1".to_owned(), columns)].into();
+                one.questions[0].warnings.push(multiplied(warned));
+            });
+        };
+        states(&["orders"], &["revenue"], AnswerStatus::Answered);
+        states(&["orders", "Revenue"], &["revenue"], AnswerStatus::Partial);
+        states(&["orders"], &["revenue", "orders"], AnswerStatus::Partial);
+        states(&["orders"], &[], AnswerStatus::Partial);
+        states(&[ALL], &["revenue"], AnswerStatus::Partial);
+        states(&[], &["revenue"], AnswerStatus::Partial);
+
+        let mut answered = answered();
+        answered.tracing.claims[0].columns = [("Q1".to_owned(), vec!["orders".to_owned()])].into();
+        answered.questions[0].warnings.push(multiplied(&["revenue"]));
+        let chart = AnswerChart { of: "Q1".into(), columns: vec!["revenue".into()], ..AnswerChart::default() };
+        let drawn = Answered { chart: Some(chart), ..answered.clone() }.with_status();
+        assert_eq!((drawn.status, drawn.notes.len()), (AnswerStatus::Partial, 0));
+        let noted = answered.with_status();
+        assert_eq!(noted.notes, ["Q1: a join multiplies rows (only `revenue`, which the answer does not state)"]);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod calculation;
 mod citations;
 mod claim;
+mod columns;
 mod figures;
 mod labels;
 mod layout;
@@ -25,6 +26,8 @@ use regex::Regex;
 use super::entries::Entries;
 use crate::answer::{DataQuestion, Tracing};
 use claim::{Place, Tracer};
+pub(super) use columns::ALL;
+use columns::Stated;
 use sentences::{is_delimiter, split_cells, split_sentences, starts_with_number};
 
 /// The mark of an untraced sentence.
@@ -56,6 +59,9 @@ pub(crate) fn trace(answer: &str, basis: &Basis<'_>) -> (Tracing, String) {
     let mut tracing = Tracing { ok: true, ..Tracing::default() };
     let mut marked = String::with_capacity(answer.len());
     let mut inherited: Vec<String> = Vec::new();
+    let mut stated: Vec<Stated> = Vec::new();
+    // The claim that may introduce a list or a table.
+    let mut introduction: Option<usize> = None;
     let mut table = Table::default();
     let lines: Vec<&str> = answer.lines().collect();
     for (at, line) in lines.iter().enumerate() {
@@ -69,8 +75,12 @@ pub(crate) fn trace(answer: &str, basis: &Basis<'_>) -> (Tracing, String) {
         }
         // A heading between the citing line and its list is ignored.
         let is_heading = trimmed.starts_with('#') || (trimmed.starts_with("**") && trimmed.ends_with("**"));
+        if is_item && !inherited.is_empty() || TABLE.is_match(line) {
+            introduction.and_then(|at| stated.get_mut(at)).map_or((), Stated::introduce);
+        }
         if !is_item && !is_heading {
             inherited.clear();
+            introduction = None;
         }
         // The cells of a row are one sentence.
         let parts = if trimmed.starts_with('|') { vec![*line] } else { split_sentences(line) };
@@ -95,11 +105,18 @@ pub(crate) fn trace(answer: &str, basis: &Basis<'_>) -> (Tracing, String) {
             if checked.factual || has_problem || !checked.claim.references.is_empty() {
                 checked.claim.text = checked.filled.trim().to_owned();
                 tracing.claims.push(checked.claim);
+                stated.push(checked.stated);
+                if !is_item {
+                    introduction = Some(stated.len() - 1);
+                }
             }
         }
         marked.push('\n');
     }
     marked.truncate(marked.trim_end().len());
+    for (claim, stated) in tracing.claims.iter_mut().zip(&stated) {
+        claim.columns = stated.names(&tracer.sources);
+    }
     (tracing, marked)
 }
 

@@ -183,7 +183,7 @@ fn table(
         let primary_key = matches!(role, Role::Partition(_) | Role::Clustering(_));
         let data_type = row.word(3);
         let column_type = column_type(&data_type);
-        Column { name, data_type, column_type, nullable: !primary_key, primary_key, description, has_times: false }
+        Column { name, data_type, column_type, nullable: !primary_key, primary_key, description, ..Column::default() }
     };
     Table {
         name,

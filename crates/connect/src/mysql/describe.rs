@@ -157,7 +157,8 @@ impl Found {
             let primary_key = key == "PRI";
             let nullable = nullable == "YES" && !primary_key;
             let column_type = column_type(&data_type);
-            let column = Column { name, data_type, column_type, has_times: false, nullable, primary_key, description };
+            let column =
+                Column { name, data_type, column_type, nullable, primary_key, description, ..Column::default() };
             self.tables[at].columns.push(column);
         }
         Ok(())

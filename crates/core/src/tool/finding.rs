@@ -1,7 +1,7 @@
 //! Findings of results: definitions and query rows, for tracing the sources of claims.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 /// The definition of a term, from a result.
@@ -71,5 +71,47 @@ pub struct QueryRows<'a> {
     /// Whether there are more rows.
     pub has_more: bool,
     /// Evidence in the data that the query may be incorrect.
-    pub warnings: &'a [String],
+    pub warnings: &'a [RowsWarning],
+}
+
+/// Evidence in the data that the rows of a query may be incorrect.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "WarningText")]
+pub struct RowsWarning {
+    /// What was found, where, and what to write instead.
+    pub message: String,
+    /// The columns whose values may be incorrect; empty if all rows may be.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+}
+
+/// A warning with its columns, or only its message, as sessions of earlier versions contain it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WarningText {
+    Message(String),
+    Warning {
+        message: String,
+        #[serde(default)]
+        columns: Vec<String>,
+    },
+}
+
+impl From<WarningText> for RowsWarning {
+    fn from(text: WarningText) -> Self {
+        match text {
+            WarningText::Message(message) => RowsWarning { message, columns: Vec::new() },
+            WarningText::Warning { message, columns } => RowsWarning { message, columns },
+        }
+    }
+}
+
+impl RowsWarning {
+    /// Serializes the messages of warnings, for tool answers.
+    ///
+    /// # Errors
+    /// If the serializer fails.
+    pub fn serialize_messages<S: Serializer>(warnings: &[RowsWarning], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(warnings.iter().map(|warning| &warning.message))
+    }
 }

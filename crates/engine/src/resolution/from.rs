@@ -3,16 +3,14 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use sqlparser::ast::{
-    Join, JoinConstraint, JoinOperator, ObjectName, Spanned, TableAlias, TableFactor, TableWithJoins,
-};
+use sqlparser::ast::{Join, JoinConstraint, ObjectName, Spanned, TableAlias, TableFactor, TableWithJoins};
 
 use super::parts::Parts;
 use super::resolver::{Resolver, Scope};
 use super::{Columns, NamedColumn, Relation, RelationKind};
 use crate::Dialect;
 use crate::source::ResolvedTable;
-use crate::syntax::last_part;
+use crate::syntax::{constraint_of, last_part};
 
 impl<'a> Resolver<'a> {
     /// Resolves one item of FROM with its joins, added to the relations before it.
@@ -166,6 +164,7 @@ impl<'a> Resolver<'a> {
             },
             column: Some(column),
             column_type: Some(column.column_type),
+            measured: Some(column),
         };
         let list: Vec<NamedColumn<'a>> = table.columns.iter().map(column).collect();
         // Fields of records, and pseudo columns, are described incompletely.
@@ -178,27 +177,4 @@ impl<'a> Resolver<'a> {
 fn derive<'a>(alias: Option<&TableAlias>, own: Option<&str>, columns: Rc<Columns<'a>>, scope: usize) -> Relation<'a> {
     let name = alias.map(|alias| alias.name.value.as_str()).or(own).map(str::to_owned);
     Relation { name, kind: RelationKind::Derived, scope, columns }
-}
-
-/// Returns the constraint of a join.
-fn constraint_of(operator: &JoinOperator) -> Option<&JoinConstraint> {
-    use JoinOperator as J;
-    match operator {
-        J::Join(constraint)
-        | J::Inner(constraint)
-        | J::Left(constraint)
-        | J::LeftOuter(constraint)
-        | J::Right(constraint)
-        | J::RightOuter(constraint)
-        | J::FullOuter(constraint)
-        | J::CrossJoin(constraint)
-        | J::Semi(constraint)
-        | J::LeftSemi(constraint)
-        | J::RightSemi(constraint)
-        | J::Anti(constraint)
-        | J::LeftAnti(constraint)
-        | J::RightAnti(constraint)
-        | J::StraightJoin(constraint) => Some(constraint),
-        _ => None,
-    }
 }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use prospector_connect::table::Column;
 use sqlparser::ast::{
     Expr, Ident, Select, SelectItem, SelectItemQualifiedWildcardKind, TableAlias, WildcardAdditionalOptions,
 };
@@ -9,7 +10,10 @@ use sqlparser::ast::{
 use super::resolver::{Resolver, Scope};
 use super::{Columns, Meaning, NamedColumn, RelationKind};
 use crate::Dialect;
-use crate::syntax::{column_name, last_part};
+use crate::syntax::{column_name, last_part, plain_call, without_parentheses};
+
+/// Aggregates of values whose result has the unit of the values.
+const UNIT_KEEPING: [&str; 4] = ["avg", "max", "min", "sum"];
 
 impl<'a> Resolver<'a> {
     /// Resolves the columns of a SELECT; `reads_all` is whether `*` reads them.
@@ -20,7 +24,8 @@ impl<'a> Resolver<'a> {
             match item {
                 SelectItem::ExprWithAlias { expr, alias } => {
                     let own = self.column_of(expr).unwrap_or_default();
-                    columns.list.push(NamedColumn { name: Some(self.dialect.name_of(alias)), ..own });
+                    let (name, measured) = (Some(self.dialect.name_of(alias)), self.measured(expr));
+                    columns.list.push(NamedColumn { name, measured, ..own });
                 }
                 SelectItem::UnnamedExpr(expr) => {
                     let label = labels.get(at).cloned();
@@ -96,7 +101,21 @@ impl<'a> Resolver<'a> {
             },
             _ => None,
         });
-        NamedColumn { name, ..NamedColumn::default() }
+        NamedColumn { name, measured: self.measured(expr), ..NamedColumn::default() }
+    }
+
+    /// Returns the described column whose unit the values of an expression have.
+    fn measured(&self, expr: &Expr) -> Option<&'a Column> {
+        let expr = without_parentheses(expr);
+        match plain_call(expr) {
+            None => self.column_of(expr)?.measured,
+            Some(call) => match call.arguments.as_slice() {
+                [argument] if UNIT_KEEPING.contains(&call.name.as_str()) => {
+                    self.column_of(without_parentheses(argument))?.measured
+                }
+                _ => None,
+            },
+        }
     }
 
     /// Applies an alias: the first columns get the names of its column list, if it has one.

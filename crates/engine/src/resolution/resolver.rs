@@ -54,8 +54,11 @@ impl<'a> Resolver<'a> {
 
     pub(super) fn resolve(mut self) -> Resolution<'a> {
         let columns = self.query(self.plan.query(), None, true);
-        let output =
-            |column: &NamedColumn<'a>| OutputColumn { name: column.name.clone(), column_type: column.column_type };
+        let output = |column: &NamedColumn<'a>| OutputColumn {
+            name: column.name.clone(),
+            column_type: column.column_type,
+            unit: column.measured.map(|column| column.unit.clone()).unwrap_or_default(),
+        };
         self.done.output = columns.is_ordered.then(|| columns.list.iter().map(output).collect());
         self.done
     }
@@ -147,7 +150,7 @@ impl<'a> Resolver<'a> {
         // The columns of a set operation have no single origin.
         let mut columns = (*columns).clone();
         if !others.is_empty() {
-            let named = |column: NamedColumn<'a>| NamedColumn { id: None, column: None, ..column };
+            let named = |column: NamedColumn<'a>| NamedColumn { id: None, column: None, measured: None, ..column };
             columns.list = columns.list.into_iter().map(named).collect();
         }
         let columns = Rc::new(columns);

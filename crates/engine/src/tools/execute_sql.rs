@@ -65,10 +65,16 @@ impl Engine {
     ) -> QueryResult {
         match self.run(sql, database, MAX_VALUES).await {
             Ok(mut outcome) => {
-                let warnings = self.warning_texts(sql, database, Some(&outcome.rows)).await;
+                let mut warnings = self.rows_warnings(sql, database, &outcome.rows).await;
+                let columns = outcome.rows.columns.clone();
                 shape(&mut outcome.rows);
+                if outcome.rows.columns != columns {
+                    warnings.iter_mut().for_each(|warning| warning.columns.clear());
+                    outcome.units.clear();
+                }
                 QueryResult::Rows {
                     warnings,
+                    units: outcome.units,
                     databases: outcome.databases,
                     tables: outcome.tables,
                     executed: outcome.way,

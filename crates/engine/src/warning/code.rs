@@ -16,17 +16,39 @@ pub struct QueryWarning {
     /// What to write instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
+    /// The columns of the result that it is about; empty if it is about all rows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
 }
 
 impl QueryWarning {
     pub(super) fn new(code: WarningCode, message: impl Into<String>) -> Self {
-        QueryWarning { code, message: message.into(), suggestion: None }
+        QueryWarning { code, message: message.into(), suggestion: None, columns: Vec::new() }
     }
 
     /// Adds a suggestion.
     pub(super) fn suggest(mut self, suggestion: impl Into<String>) -> Self {
         self.suggestion = Some(suggestion.into());
         self
+    }
+
+    /// Limits it to columns of the result.
+    pub(super) fn about(mut self, columns: Vec<String>) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    /// Adds the columns of the same warning about another part of the statement.
+    pub(super) fn extend(&mut self, columns: Vec<String>) {
+        if self.columns.is_empty() || columns.is_empty() {
+            self.columns.clear();
+            return;
+        }
+        for column in columns {
+            if !self.columns.contains(&column) {
+                self.columns.push(column);
+            }
+        }
     }
 }
 

@@ -47,11 +47,11 @@ pub(super) async fn examine(case: &mut Case<'_>) {
     for part in parts {
         for comparison in &part.comparisons {
             let warning = compare(case, part, comparison).await;
-            case.report(warning);
+            case.report_about(warning, &comparison.whole);
         }
         for call in part.calls.iter().filter(|call| READERS.contains(&call.name.as_str())) {
             let warning = read(case, part, &call.name, &call.argument).await;
-            case.report(warning);
+            case.report_about(warning, &call.written);
         }
         for sort in &part.sorts {
             let warning = order(case, part, sort, "ORDER BY").await;
@@ -60,7 +60,7 @@ pub(super) async fn examine(case: &mut Case<'_>) {
         for call in &part.aggregates {
             if let Some(argument) = call.argument.as_ref().filter(|_| matches!(call.name.as_str(), "max" | "min")) {
                 let warning = order(case, part, argument, &call.written).await;
-                case.report(warning);
+                case.report_about(warning, &call.written);
             }
         }
     }

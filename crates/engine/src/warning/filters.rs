@@ -23,16 +23,16 @@ pub(super) async fn examine(case: &mut Case<'_>) {
     for part in parts {
         for written in &part.null_comparisons {
             let warning = QueryWarning::new(WarningCode::NullComparison, format!("`{written}` is never true"));
-            case.report(Some(warning.suggest("write IS NULL or IS NOT NULL")));
+            case.report_about(Some(warning.suggest("write IS NULL or IS NOT NULL")), written);
         }
         for written in &part.null_lists {
             let message = format!("`{written}` is never true, because the list contains NULL");
             let warning = QueryWarning::new(WarningCode::NullInExclusion, message);
-            case.report(Some(warning.suggest("remove NULL from the list, and add IS NOT NULL")));
+            case.report_about(Some(warning.suggest("remove NULL from the list, and add IS NOT NULL")), written);
         }
         for comparison in &part.comparisons {
             let warning = compare(case, part, comparison).await;
-            case.report(warning);
+            case.report_about(warning, &comparison.whole);
             let warning = drop_nulls(case, part, comparison).await;
             case.report(warning);
         }

@@ -6,7 +6,7 @@ use prospector_connect::table::ForeignKey;
 use sqlparser::ast::Expr;
 
 use super::repeats::is_unique;
-use super::select::{Key, Part};
+use super::select::{Aggregate, Key, Part};
 use super::similarity::{Difference, examples, find_similar, number, quote};
 use super::{Case, QueryWarning, WarningCode};
 
@@ -181,7 +181,8 @@ async fn lose(case: &Case<'_>, part: &Part<'_>, a: usize, b: usize, keys: &[&Key
         let text = condition.to_string().to_uppercase();
         *at == b && *is_where && !["NULL", "COALESCE", "NOT "].iter().any(|word| text.contains(word))
     });
-    let counts = part.aggregates.iter().any(|call| call.name == "count" && call.argument.is_none());
+    let counts_rows = |call: &&Aggregate| call.name == "count" && call.argument.is_none();
+    let counts = part.aggregates.iter().any(|call| counts_rows(&call));
     let is_counted = counts && part.tables.len() == 2 && dropping.is_none() && has_group_per_row(case, part, a).await;
     if dropping.is_none() && !is_counted {
         return None;
@@ -206,5 +207,9 @@ async fn lose(case: &Case<'_>, part: &Part<'_>, a: usize, b: usize, keys: &[&Key
             format!("count a column of `{other}`"),
         ),
     };
-    (lost > 0).then(|| QueryWarning::new(WarningCode::UnmatchedRows, message).suggest(suggestion))
+    let columns = match dropping {
+        Some(_) => Vec::new(),
+        None => case.columns_with(part.aggregates.iter().filter(counts_rows).map(|call| call.written.clone())),
+    };
+    (lost > 0).then(|| QueryWarning::new(WarningCode::UnmatchedRows, message).suggest(suggestion).about(columns))
 }

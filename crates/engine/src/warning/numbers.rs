@@ -17,7 +17,7 @@ pub(super) async fn examine(case: &mut Case<'_>) {
     for part in parts {
         for comparison in &part.comparisons {
             let warning = compare(case, part, comparison).await;
-            case.report(warning);
+            case.report_about(warning, &comparison.whole);
         }
         for sort in &part.sorts {
             let warning = order(case, part, sort, "ORDER BY").await;
@@ -30,13 +30,13 @@ pub(super) async fn examine(case: &mut Case<'_>) {
                 "avg" | "sum" => add(case, part, argument, &[], &call.written).await,
                 _ => None,
             };
-            case.report(warning);
+            case.report_about(warning, &call.written);
         }
         for call in &part.calls {
             let mut numeric = ["int", "real", "double", "float", "numeric", "decimal"].iter();
             if call.name.strip_prefix("cast ").is_some_and(|to| numeric.any(|kind| to.starts_with(kind))) {
                 let warning = add(case, part, &call.argument, &call.guards, "CAST").await;
-                case.report(warning);
+                case.report_about(warning, &call.written);
             }
         }
     }

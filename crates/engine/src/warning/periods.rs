@@ -27,7 +27,7 @@ pub(super) async fn examine(case: &mut Case<'_>) {
         for period in find_periods(part) {
             if case.is_empty || !period.subject.is_required {
                 let warning = compare(case, part, &period).await;
-                case.report(warning);
+                case.report_about(warning, &period.subject.whole);
             }
         }
     }

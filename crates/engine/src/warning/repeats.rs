@@ -1,12 +1,13 @@
 //! Joins that repeat rows (fan-out), where it matters: in sums, averages and counts, and in results with more rows than either
 //! side.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
 
 use prospector_connect::table::Table;
-use sqlparser::ast::{Expr, Value};
+use sqlparser::ast::{Expr, Value, Visit, Visitor};
 
-use super::select::{Aggregate, Key, Part, literal};
+use super::select::{Aggregate, Key, Part, is_examined, literal};
 use super::{Case, QueryWarning, WarningCode};
 
 pub(super) async fn examine(case: &mut Case<'_>) {
@@ -34,6 +35,8 @@ async fn examine_part(case: &Case<'_>, part: &Part<'_>, is_listed: bool) -> Opti
         repeated.push(find_repeat(case, part, table).await);
     }
     let has_grain = repeated.iter().any(Option::is_none);
+    let mut affected: Vec<(&Step, &Aggregate)> = Vec::new();
+    let mut in_groups: HashMap<&[usize], Option<bool>> = HashMap::new();
     for call in &part.aggregates {
         if !is_affected(call) {
             continue;
@@ -45,11 +48,23 @@ async fn examine_part(case: &Case<'_>, part: &Part<'_>, is_listed: bool) -> Opti
         }
         let is_sum = matches!(call.name.as_str(), "avg" | "sum");
         if is_sum || !has_grain || counts_entities(case, part, call).await {
-            if repeats_in_groups(case, part, call).await == Some(false) {
-                continue;
+            let tables = call.tables.as_slice();
+            let is_repeated = match in_groups.get(tables) {
+                Some(known) => *known,
+                None => repeats_in_groups(case, part, tables).await,
+            };
+            in_groups.insert(tables, is_repeated);
+            if is_repeated != Some(false) {
+                affected.push((step, call));
             }
-            return describe(case, part, step, Some(call)).await;
         }
+    }
+    if let Some((step, call)) = affected.first() {
+        let counts_pairs = |call: &&Aggregate| !has_grain && call.name == "count" && call.tables.is_empty();
+        let own = affected.iter().map(|(_, call)| *call).chain(part.aggregates.iter().filter(counts_pairs));
+        let others = part.others.iter().filter(|other| aggregates_columns(part, other)).map(ToString::to_string);
+        let columns = case.columns_with(own.map(|call| call.written.clone()).chain(others));
+        return describe(case, part, step, Some(call)).await.map(|warning| warning.about(columns));
     }
     let counts_pairs = part.aggregates.iter().any(|call| call.name == "count" && call.tables.is_empty());
     if has_grain || !(is_listed || counts_pairs) {
@@ -57,6 +72,37 @@ async fn examine_part(case: &Case<'_>, part: &Part<'_>, is_listed: bool) -> Opti
     }
     let step = repeated.iter().flatten().next()?;
     describe(case, part, step, None).await
+}
+
+/// Returns whether an unexamined function may aggregate repeated rows: it has OVER, or names a column that is neither grouped nor
+/// in an examined aggregate.
+fn aggregates_columns(part: &Part<'_>, function: &Expr) -> bool {
+    struct Columns<'a> {
+        groups: &'a [Expr],
+        /// The number of enclosing expressions whose value is known to be the same for all rows of a group.
+        known: usize,
+    }
+    impl Columns<'_> {
+        fn is_known(&self, expr: &Expr) -> bool {
+            self.groups.contains(expr) || matches!(expr, Expr::Function(function) if is_examined(function))
+        }
+    }
+    impl Visitor for Columns<'_> {
+        type Break = ();
+
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+            self.known += usize::from(self.is_known(expr));
+            let is_column = matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
+            if self.known == 0 && is_column { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+
+        fn post_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+            self.known -= usize::from(self.is_known(expr));
+            ControlFlow::Continue(())
+        }
+    }
+    let has_window = matches!(function, Expr::Function(function) if function.over.is_some());
+    has_window || function.visit(&mut Columns { groups: &part.groups, known: 0 }).is_break()
 }
 
 /// Returns whether an aggregate counts the rows without a match in an optional table, each of which exists once:
@@ -133,9 +179,9 @@ async fn counts_entities(case: &Case<'_>, part: &Part<'_>, call: &Aggregate) -> 
 
 /// Returns whether a group of the joined rows contains an aggregated row more than once; `None` if the tables have no primary
 /// key, or the rows depend on an outer query.
-async fn repeats_in_groups(case: &Case<'_>, part: &Part<'_>, call: &Aggregate) -> Option<bool> {
+async fn repeats_in_groups(case: &Case<'_>, part: &Part<'_>, tables: &[usize]) -> Option<bool> {
     let mut keys = Vec::new();
-    for table in &call.tables {
+    for table in tables {
         let used = &part.tables[*table];
         let own = used.table.columns.iter().filter(|column| column.primary_key);
         let quote = |name: &str| crate::native::quote(case.dialect, name);

@@ -56,6 +56,11 @@ fn find_quotient(case: &Case<'_>, rows: &Rows) -> Option<QueryWarning> {
             part.quotients.iter().find(|(left, right)| is_whole(part, left) && is_whole(part, right))?;
         let message = format!("`{left} / {right}` divides integers and drops the remainder");
         let suggestion = format!("write {left} * 1.0 / {right}");
-        Some(QueryWarning::new(WarningCode::IntegerDivision, message).suggest(suggestion))
+        let all = case
+            .parts
+            .iter()
+            .flat_map(|part| part.quotients.iter().filter(|(a, b)| is_whole(part, a) && is_whole(part, b)));
+        let columns = case.columns_with(all.map(|(left, right)| format!("{left} / {right}")));
+        Some(QueryWarning::new(WarningCode::IntegerDivision, message).suggest(suggestion).about(columns))
     })
 }

@@ -9,7 +9,7 @@ use sqlparser::ast::{Expr, Ident, Query};
 
 use crate::Dialect;
 
-pub(super) use read::{literal, parts, resolve_item};
+pub(super) use read::{is_examined, literal, parts, resolve_item};
 
 /// A table in a SELECT.
 #[derive(Debug)]
@@ -125,6 +125,7 @@ pub(super) struct Call {
     /// The name in lower case; for a CAST, `cast` and the type.
     pub(super) name: String,
     pub(super) argument: Expr,
+    pub(super) written: String,
     /// The conditions of the CASE branches that contain a CAST: the table of each, and the condition.
     pub(super) guards: Vec<(usize, String)>,
 }
@@ -135,6 +136,8 @@ pub(super) struct Part<'a> {
     pub(super) tables: Vec<TableUse<'a>>,
     /// Whether FROM consists of tables only, all of which are known.
     pub(super) is_plain: bool,
+    /// Whether a derived table was flattened into it.
+    pub(super) is_merged: bool,
     pub(super) comparisons: Vec<Comparison>,
     pub(super) keys: Vec<Key>,
     /// The tables of each condition over several tables.
@@ -148,6 +151,8 @@ pub(super) struct Part<'a> {
     pub(super) is_distinct: bool,
     /// The sort keys, if only the first rows are selected.
     pub(super) sorts: Vec<Expr>,
+    /// Other functions, and aggregates with OVER or several arguments, which repeated rows may affect.
+    pub(super) others: Vec<Expr>,
     /// All calls with at least one column, including CAST, with the first argument.
     pub(super) calls: Vec<Call>,
     /// The queries of `x NOT IN (SELECT ...)`.

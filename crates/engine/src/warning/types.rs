@@ -25,7 +25,7 @@ pub(super) async fn examine(case: &mut Case<'_>) {
         for comparison in &part.comparisons {
             if let Some(warning) = compare(case, part, comparison).await {
                 case.constant.push(comparison.whole.clone());
-                case.report(Some(warning));
+                case.report_about(Some(warning), &comparison.whole);
             }
         }
     }

@@ -8,4 +8,5 @@ mod explain;
 mod inspect;
 mod run;
 mod support;
+mod units;
 mod warnings;

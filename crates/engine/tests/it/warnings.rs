@@ -11,6 +11,7 @@ use prospector_engine::{Engine, tools};
 use prospector_test_support::server;
 use serde_json::{Value, json};
 
+mod columns;
 mod nonsense;
 mod right;
 

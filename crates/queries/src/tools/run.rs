@@ -54,6 +54,9 @@ pub(super) struct VerifiedAnswer {
     rows: Vec<Vec<Value>>,
     row_count: usize,
     has_more: bool,
+    /// The units of columns, by name.
+    #[serde(skip)]
+    units: Vec<(String, String)>,
 }
 
 impl Tool for RunVerifiedQuery {
@@ -82,6 +85,7 @@ impl Tool for RunVerifiedQuery {
             row_count: run.rows.rows.len(),
             rows: run.rows.rows,
             has_more: run.rows.has_more,
+            units: run.units,
         })
     }
 }
@@ -117,7 +121,7 @@ impl ToolOutput for VerifiedAnswer {
                 columns: &self.columns,
                 rows: &self.rows,
                 has_more: self.has_more || self.rows.len() < self.row_count,
-                units: &[],
+                units: &self.units,
                 warnings: &[],
             }),
         }]

@@ -449,7 +449,8 @@ impl ToolOutput for MetricAnswer {
                 let mut findings = answer.queries();
                 for finding in &mut findings {
                     finding.title = Some(computed.as_str()).filter(|title| !title.is_empty());
-                    if let Ok(rows) = &mut finding.rows {
+                    // Without metrics, the units are those of the columns.
+                    if let (Ok(rows), false) = (&mut finding.rows, units.is_empty()) {
                         rows.units = units;
                     }
                 }

@@ -9,17 +9,18 @@ const STATES = {
 /** Returns the display name of a model. */
 export const modelName = (name) => (name === "offline" ? "built-in planner" : name);
 
-/** Renders the state of an answer, its sources, and why it is incomplete. */
+/** Renders the state of an answer, its sources, why it is incomplete, and its notes. */
 export function verdict(found, open) {
   const [icon, label] = STATES[found.status] ?? STATES.unanswered;
   const ran = found.questions.filter((one) => !one.error);
   const checked = [...new Map(ran.filter((one) => one.verified).map((one) => [one.verified.query, one.verified])).values()];
   const basis = found.status === "unanswered" ? [] : [ran.length ? `from ${many(ran.length, "query", "queries")}` : null];
+  const remarks = [...(found.caveats ?? []), ...(found.notes ?? [])];
   return el("div", { class: `verdict ${found.status}` },
     el("p", {}, el("span", { class: "mark" }, el("span", { class: "icon", "aria-hidden": "true" }, icon), ` ${label}`), " ",
       el("span", { class: "basis" }, [...basis, modelName(found.model)].filter(Boolean).join(" · "))),
     checked.map((verified) => el("p", { class: "checked" }, `Verified by ${verified.by}${verified.on ? ` on ${verified.on}` : ""} `, chip("query", verified.query, open))),
-    found.caveats?.length ? el("ul", { class: "caveats" }, found.caveats.map((text) => el("li", {}, coded(capital(text))))) : null);
+    remarks.length ? el("ul", { class: "caveats" }, remarks.map((text) => el("li", {}, coded(capital(text))))) : null);
 }
 
 /** Renders the label of a state. */

@@ -7,6 +7,7 @@ use prospector_text::periods::{CitedPeriod, Days, find_cited};
 use super::{
     Basis, TABLE,
     citations::{Citation, choose_citations, find_citations, find_unread},
+    columns::Stated,
     figures::{Figure, Judge, TableRow, Value, Verdict},
     labels::{Label, find_key, find_label, is_label},
     lookup::find_value,
@@ -41,13 +42,15 @@ pub(super) struct Checked {
     pub(super) factual: bool,
     /// The sentence with its references filled in.
     pub(super) filled: String,
+    /// The columns whose values it states.
+    pub(super) stated: Stated,
 }
 
 /// The results and texts that an answer is compared with.
 pub(super) struct Tracer<'a> {
     basis: Basis<'a>,
     /// The results of this run, and those of earlier turns that the answer cites.
-    sources: Vec<Source<'a>>,
+    pub(super) sources: Vec<Source<'a>>,
     /// The number of results of this run.
     current: usize,
     names: Names,
@@ -122,7 +125,9 @@ impl<'a> Tracer<'a> {
         claim.problems.extend(queries.collect::<BTreeSet<_>>().into_iter().filter_map(|id| self.find_failure(id)));
         claim.problems.extend(self.check_tables(sentence));
         let parts = self.read_parts(sentence, done, citations, &references, place);
-        let mut checked = Checked { checked: claim.references.len(), claim, factual: false, filled };
+        let mut stated = Stated::default();
+        stated.add_tables(sentence, &self.sources);
+        let mut checked = Checked { checked: claim.references.len(), claim, factual: false, filled, stated };
         match (parts.cited.is_empty() && parts.inherited.is_empty(), parts.entries.is_empty()) {
             (false, _) => self.check_cited(&parts, place, &mut checked),
             (true, false) => self.check_entries(&parts, &mut checked),
@@ -246,6 +251,7 @@ impl<'a> Tracer<'a> {
             let is_date = matches!(figure.value, Value::Named { .. });
             checked.checked += usize::from(verdict != Verdict::Said);
             checked.factual |= verdict != Verdict::Said;
+            checked.stated.add_figure(figure, &verdict, &judge);
             match verdict {
                 Verdict::Traced | Verdict::Said => {}
                 Verdict::Derived(how) => checked.claim.derived.push(how),
@@ -255,6 +261,10 @@ impl<'a> Tracer<'a> {
             }
         }
         checked.factual |= !judge.mentions.is_empty();
+        checked.stated.add_mentions(&judge, &all);
+        // Headers and delimiters of tables state nothing themselves.
+        let inherited = Some(&parts.inherited).filter(|_| checked.factual && (place.head.is_none() || place.row > 0));
+        checked.stated.close(&parts.cited, inherited.unwrap_or(&BTreeSet::new()));
     }
 
     /// Returns whether the number is quoted with its words from a definition or from the question of a query.

@@ -105,7 +105,7 @@ pub(super) struct Dimension {
 
 impl TableRow {
     /// Returns the columns that the header of the cell at a span names.
-    fn find_columns(&self, span: &Range<usize>) -> Option<&BTreeSet<(usize, usize)>> {
+    pub(super) fn find_columns(&self, span: &Range<usize>) -> Option<&BTreeSet<(usize, usize)>> {
         let cell = self.cells.iter().position(|cell| cell.start <= span.start && span.end <= cell.end)?;
         self.columns.get(cell).filter(|columns| !columns.is_empty())
     }

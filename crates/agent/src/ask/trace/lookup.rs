@@ -29,41 +29,42 @@ pub(super) fn find_value(
 ) -> Option<Support> {
     let of = &sources[source];
     for row in rows {
-        for (at, cell) in of.rows[*row].iter().enumerate() {
+        for at in 0..of.rows[*row].len() {
             let is_other = columns.is_some_and(|columns| {
                 !columns.contains(&(source, at)) && columns.iter().any(|(known, _)| *known == source)
             });
-            if is_other {
-                continue;
-            }
-            let Some(number) = cell.number else {
-                let has = |text: &String| {
-                    if written.is_literal() {
-                        text.contains(&written.text)
-                    } else {
-                        contains_number(text, &written.text)
-                    }
-                };
-                if cell.text.as_ref().is_some_and(has) {
-                    return Some(Support::default());
-                }
-                continue;
-            };
-            if !suits(written, of, at) {
-                continue;
-            }
-            if written.is_size(number) {
-                return Some(Support { how: None, cell: Some((number, source, at)) });
-            }
-            if written.is_percent && written.is_size(number * 100.0) {
-                return Some(Support {
-                    how: Some("a fraction as a percentage".into()),
-                    cell: Some((number, source, at)),
-                });
+            if !is_other && let Some(support) = find_in_cell(written, sources, source, (*row, at)) {
+                return Some(support);
             }
         }
     }
     None
+}
+
+/// Finds a number in the cell at this row and column.
+pub(super) fn find_in_cell(
+    written: &Written,
+    sources: &[Source<'_>],
+    source: usize,
+    (row, at): (usize, usize),
+) -> Option<Support> {
+    let of = &sources[source];
+    let cell = of.rows.get(row)?.get(at)?;
+    let Some(number) = cell.number else {
+        let has = |text: &String| match written.is_literal() {
+            true => text.contains(&written.text),
+            false => contains_number(text, &written.text),
+        };
+        return cell.text.as_ref().is_some_and(has).then(Support::default);
+    };
+    let cell = Some((number, source, at));
+    match suits(written, of, at) {
+        true if written.is_size(number) => Some(Support { how: None, cell }),
+        true if written.is_percent && written.is_size(number * 100.0) => {
+            Some(Support { how: Some("a fraction as a percentage".into()), cell })
+        }
+        true | false => None,
+    }
 }
 
 /// Returns whether a number fits the type of a column: a count is neither money nor a percentage.

@@ -65,6 +65,8 @@ pub(super) struct Filled {
     pub(super) text: String,
     /// The rows that it is computed from.
     pub(super) rows: Rows,
+    /// The columns that it is computed from or that select its rows, as indexes of source and column.
+    pub(super) columns: BTreeSet<(usize, usize)>,
     /// Whether it is an aggregate over all rows, such as a sum.
     pub(super) is_whole: bool,
     /// Whether it is computed from several values.
@@ -104,6 +106,7 @@ pub(super) fn fill(reference: &Reference, sources: &[Source<'_>]) -> Result<Fill
         return Err(ReferenceError::Syntax(body.to_owned()));
     }
     let rows: Rows = found.iter().flat_map(|term| term.rows.iter().copied()).collect();
+    let columns = found.iter().flat_map(|term| term.columns.iter().copied()).collect();
     let is_single = parts.len() == 1 && found.len() == 1;
     let is_whole = is_single && found[0].is_whole;
     let is_calculated = !is_single || found[0].rows.len() > 1;
@@ -114,7 +117,7 @@ pub(super) fn fill(reference: &Reference, sources: &[Source<'_>]) -> Result<Fill
             if is_percent { format!("{}%", round(value * 100.0, 1)) } else { round(value, 2) }
         }
     };
-    Ok(Filled { text, rows, is_whole, is_calculated })
+    Ok(Filled { text, rows, columns, is_whole, is_calculated })
 }
 
 /// Renders a number with at most `decimals` decimals.
@@ -127,6 +130,7 @@ fn round(value: f64, decimals: usize) -> String {
 /// The cells of a factor.
 struct Term {
     rows: Rows,
+    columns: BTreeSet<(usize, usize)>,
     is_whole: bool,
     /// Its text, if it is one cell.
     text: Option<String>,
@@ -222,7 +226,8 @@ impl<'a> Reader<'a> {
         let at = found.ok_or(ReferenceError::UnknownQuery(query))?;
         let source = &self.sources[at];
         let column = find_column(source, &name)?;
-        let (rows, wanted) = self.read_condition(source, column)?;
+        let (rows, mut columns, wanted) = self.read_condition(source, column)?;
+        columns.insert(column);
         let has_value = |row: &usize| source.query.rows[*row].get(column).is_some_and(|cell| !cell.is_null());
         let rows: Vec<usize> = rows.into_iter().filter(has_value).collect();
         let query = source.query.id.clone();
@@ -246,23 +251,28 @@ impl<'a> Reader<'a> {
             (Some(_), None) => return Err(ReferenceError::NotANumber { query, column: name }),
             (function, Some(numbers)) => aggregate(function.unwrap_or("sum"), &numbers),
         };
-        self.found.push(Term { rows: rows.iter().map(|row| (at, *row)).collect(), is_whole, text: cell });
+        let (rows, columns) =
+            (rows.iter().map(|row| (at, *row)).collect(), columns.iter().map(|of| (at, *of)).collect());
+        self.found.push(Term { rows, columns, is_whole, text: cell });
         Ok(value)
     }
 
-    /// Parses a condition. Returns the rows that it selects and its text; all rows without one.
+    /// Parses a condition. Returns the rows that it selects, the columns that it compares and its text; all rows without one.
     fn read_condition(
         &mut self,
         source: &Source<'_>,
         column: usize,
-    ) -> Result<(BTreeSet<usize>, String), ReferenceError> {
+    ) -> Result<(BTreeSet<usize>, BTreeSet<usize>, String), ReferenceError> {
         let mut rows = source.all_rows();
+        let mut columns = BTreeSet::new();
         let mut wanted = Vec::new();
         if self.take('[') {
             let Some(end) = self.rest.find(']') else { return Err(self.syntax()) };
             for value in self.rest[..end].split(',').map(|value| value.trim().trim_matches(['\'', '"', '`'])) {
                 let value = Wanted::read(value, source);
                 rows.retain(|row| (0..source.columns.len()).any(|at| at != column && value.is_cell(source, *row, at)));
+                let is_compared = |at: &usize| *at != column && rows.iter().any(|row| value.is_cell(source, *row, *at));
+                columns.extend((0..source.columns.len()).filter(is_compared));
                 wanted.push(format!("`{}`", value.text));
             }
             self.rest = &self.rest[end + 1..];
@@ -276,12 +286,13 @@ impl<'a> Reader<'a> {
                 }
                 let value = Wanted::read(self.read_value()?, source);
                 rows.retain(|row| value.is_cell(source, *row, at));
+                columns.insert(at);
                 wanted.push(format!("`{name}` = `{}`", value.text));
                 let Some(rest) = strip_word(self.rest, "and") else { break };
                 self.rest = rest;
             }
         }
-        Ok((rows, wanted.join(" and ")))
+        Ok((rows, columns, wanted.join(" and ")))
     }
 
     /// Parses a value in quotes, or up to a space or a parenthesis.

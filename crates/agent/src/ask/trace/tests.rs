@@ -1,8 +1,15 @@
 //! Tests of the tracing rules; `tests/it/tracing.rs` traces whole answers.
 
+use std::collections::BTreeSet;
+
+use prospector_core::tool::finding::RowsWarning;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::{
+    answer::{Answered, Classification},
+    status::AnswerStatus,
+};
 
 fn query(id: &str, sql: &str, columns: &[&str], rows: &Value) -> DataQuestion {
     DataQuestion {
@@ -121,4 +128,71 @@ fn numbers_of_question_query_and_texts_are_traced() {
     check("A VIP spends at least 45.00 dollars.", &[]);
     check("1. Nothing else\n2. is known.", &[]);
     check("Nothing is known.", &[]);
+}
+
+/// Answers over `Q1` (country, orders, revenue) and the columns that they state; `*` if these are not certain.
+const STATED: &[(&str, &[&str])] = &[
+    ("Brazil has 12 orders [Q1].", &["country", "orders"]),
+    ("Brazil has revenue of 1,234.5 [Q1].", &["country", "revenue"]),
+    ("Brazil has 12 orders and 1234.5 of revenue [Q1].", &["country", "orders", "revenue"]),
+    ("By country [Q1]:\n\n- Brazil: 12\n- Portugal: 8", &["country", "orders"]),
+    ("By country [Q1]:\n\n- Brazil: 1234.5\n- Portugal: 765.5", &["country", "revenue"]),
+    ("By country [Q1]:\n\n| country | orders |\n|---|---|\n| Brazil | 12 |\n| Portugal | 8 |", &["country", "orders"]),
+    // Two columns contain the number: the header of a table decides, words do not.
+    ("Sweden has 5 orders [Q1].", &["country", "orders", "revenue"]),
+    ("By country [Q1]:\n\n| country | orders |\n|---|---|\n| Sweden | 5 |", &["country", "orders"]),
+    ("Brazil has {{Q1: orders[Brazil]}} orders.", &["country", "orders"]),
+    ("There are {{Q1: sum(orders)}} orders.", &["orders"]),
+    ("Brazil has {{Q1: revenue[Brazil] / sum(revenue) as %}} of it.", &["country", "revenue"]),
+    ("The orders by country:\n\n{{Q1: columns country, orders}}", &["country", "orders"]),
+    ("The orders by country [Q1]:\n\n{{Q1: columns country, orders}}", &["country", "orders"]),
+    ("All of it [Q1]:\n\n{{Q1}}", &["country", "orders", "revenue"]),
+    ("There are 3 countries with Brazil first [Q1].", &["country"]),
+    // Calculated numbers, and sentences without a value.
+    ("Together 25 orders [Q1].", &["*"]),
+    ("Brazil is ahead [Q1].", &["*"]),
+    ("It grew [Q1]. Brazil has 12 orders [Q1].", &["*"]),
+    ("Brazil is ahead [Q1]. By country [Q1]:\n\n- Brazil: 12", &["*"]),
+];
+
+fn countries(warned: &[&str]) -> Vec<DataQuestion> {
+    let rows = json!([["Brazil", 12, 1234.5], ["Portugal", 8, 765.5], ["Sweden", 5, 5]]);
+    let mut query = query("Q1", "SELECT x FROM t", &["country", "orders", "revenue"], &rows);
+    let columns = warned.iter().map(|&name| name.to_owned()).collect();
+    query.warnings.push(RowsWarning { message: "a join multiplies rows".into(), columns });
+    vec![query]
+}
+
+#[test]
+fn a_sentence_has_the_columns_that_it_states() {
+    for (answer, expected) in STATED {
+        let (tracing, marked) = trace_over(answer, "Orders?", &countries(&[]), "");
+        assert!(tracing.ok, "{marked}");
+        let found: BTreeSet<&str> =
+            tracing.claims.iter().filter_map(|claim| claim.columns.get("Q1")).flatten().map(String::as_str).collect();
+        let found = if found.contains(ALL) { BTreeSet::from([ALL]) } else { found };
+        assert_eq!(found, expected.iter().copied().collect(), "{answer}");
+    }
+}
+
+/// The share of answers whose status follows from the warned column: partial only if they state it.
+#[test]
+fn a_warned_column_makes_only_answers_partial_that_state_it() {
+    let (mut right, mut all, mut relaxed) = (0, 0, 0);
+    for (answer, stated) in STATED {
+        for warned in [&["country"][..], &["orders"], &["revenue"], &["orders", "revenue"], &[]] {
+            let questions = countries(warned);
+            let (tracing, answer) = trace_over(answer, "Orders?", &questions, "");
+            let classification = Classification::Data;
+            let answered = Answered { answer, questions, tracing, classification, ..Answered::default() }.with_status();
+            let is_stated = warned.is_empty() || warned.iter().any(|name| stated.contains(name) || stated == &[ALL]);
+            let expected = if is_stated { AnswerStatus::Partial } else { AnswerStatus::Answered };
+            assert_eq!(answered.notes.is_empty(), answered.status == AnswerStatus::Partial, "{answered:?}");
+            all += 1;
+            right += usize::from(answered.status == expected);
+            relaxed += usize::from(answered.status == AnswerStatus::Answered);
+        }
+    }
+    println!("{right} of {all} statuses are right, {relaxed} of them not partial");
+    assert_eq!((right, all, relaxed), (all, 95, 25));
 }

@@ -20,8 +20,12 @@ pub(super) fn has_period(known: &str, text: &str, period: &CitedPeriod) -> bool 
 }
 
 pub(super) fn has_column(source: &Source<'_>, name: &str) -> bool {
-    let name = name.trim_matches(['`', '"', '\'']);
-    source.query.columns.iter().any(|column| column.eq_ignore_ascii_case(name))
+    source.query.columns.iter().any(|column| is_column(column, name))
+}
+
+/// Returns whether a name, which may be quoted, is that of a column.
+pub(super) fn is_column(column: &str, name: &str) -> bool {
+    column.eq_ignore_ascii_case(name.trim_matches(['`', '"', '\'']))
 }
 
 /// Returns whether a table header is a column name, exactly or with spaces.

@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
 
     fn body(&mut self, body: &SetExpr, sorts: Vec<Expr>) {
         match body {
-            SetExpr::Select(select) => self.select(select, sorts),
+            SetExpr::Select(select) => self.select(select, sorts, false),
             SetExpr::Query(query) => self.query(query),
             SetExpr::SetOperation { left, right, .. } => {
                 self.body(left, Vec::new());
@@ -63,14 +63,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn select(&mut self, select: &Select, sorts: Vec<Expr>) {
+    fn select(&mut self, select: &Select, sorts: Vec<Expr>, is_merged: bool) {
         if self.parts.len() >= MAX_PARTS {
             return;
         }
         if let Some(merged) = merge(select) {
-            return self.select(&merged, sorts);
+            return self.select(&merged, sorts, true);
         }
         let mut draft = Draft::new(sorts, select);
+        draft.part.is_merged = is_merged;
         for from in &select.from {
             self.factor(&mut draft, &from.relation, false);
             for join in &from.joins {
@@ -337,7 +338,13 @@ impl Finder<'_> {
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) if literal(expr).is_none() => Some(expr),
                 _ => None,
             });
-            self.part.calls.extend(named.map(|expr| Call { name, argument: expr.clone(), guards: Vec::new() }));
+            let written = function.to_string();
+            self.part.calls.extend(named.map(|expr| Call {
+                name,
+                argument: expr.clone(),
+                written,
+                guards: Vec::new(),
+            }));
             return;
         }
         let is_distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
@@ -402,13 +409,31 @@ impl Visitor for Finder<'_> {
                     Some((table[0], text))
                 });
                 let guards = guards.collect();
-                self.part.calls.push(Call { name, argument: inner.as_ref().clone(), guards });
+                self.part.calls.push(Call {
+                    name,
+                    argument: inner.as_ref().clone(),
+                    written: expr.to_string(),
+                    guards,
+                });
             }
-            Expr::Function(function) => self.function(function),
+            Expr::Function(function) => {
+                if !is_examined(function) {
+                    self.part.others.push(expr.clone());
+                }
+                self.function(function);
+            }
             _ => {}
         }
         ControlFlow::Continue(())
     }
+}
+
+/// Returns whether an aggregate is among the examined ones, or does not depend on the number of equal rows.
+pub(in crate::warning) fn is_examined(function: &Function) -> bool {
+    let FunctionArguments::List(list) = &function.args else { return false };
+    let is_distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
+    let is_known = AGGREGATES.contains(&function.name.to_string().to_lowercase().as_str());
+    is_known && function.over.is_none() && (is_distinct || list.args.len() == 1)
 }
 
 fn is_null(expr: &Expr) -> bool {
