@@ -79,7 +79,7 @@ fn find_notes(answered: &Answered) -> Vec<String> {
         let columns: Vec<String> = warning.columns.iter().map(|name| format!("`{name}`")).collect();
         format!("{}: {} (only {}, which the answer does not state)", query.id, warning.message, columns.join(", "))
     };
-    let of_query = |query| {
+    let of_query = |query: &DataQuestion| {
         let others = |warning: &&RowsWarning| !states(answered, query, warning);
         query.warnings.iter().filter(others).map(|warning| note(query, warning)).collect::<Vec<_>>()
     };

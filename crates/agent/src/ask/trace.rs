@@ -75,8 +75,10 @@ pub(crate) fn trace(answer: &str, basis: &Basis<'_>) -> (Tracing, String) {
         }
         // A heading between the citing line and its list is ignored.
         let is_heading = trimmed.starts_with('#') || (trimmed.starts_with("**") && trimmed.ends_with("**"));
-        if is_item && !inherited.is_empty() || TABLE.is_match(line) {
-            introduction.and_then(|at| stated.get_mut(at)).map_or((), Stated::introduce);
+        if (is_item && !inherited.is_empty() || TABLE.is_match(line))
+            && let Some(introducing) = introduction.and_then(|at| stated.get_mut(at))
+        {
+            introducing.introduce();
         }
         if !is_item && !is_heading {
             inherited.clear();

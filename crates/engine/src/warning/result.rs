@@ -59,7 +59,7 @@ fn find_quotient(case: &Case<'_>, rows: &Rows) -> Option<QueryWarning> {
         let all = case
             .parts
             .iter()
-            .flat_map(|part| part.quotients.iter().filter(|(a, b)| is_whole(part, a) && is_whole(part, b)));
+            .flat_map(|part| part.quotients.iter().filter(move |(a, b)| is_whole(part, a) && is_whole(part, b)));
         let columns = case.columns_with(all.map(|(left, right)| format!("{left} / {right}")));
         Some(QueryWarning::new(WarningCode::IntegerDivision, message).suggest(suggestion).about(columns))
     })
