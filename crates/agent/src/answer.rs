@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use prospector_chart::{Chart, ChartKind, Choice, Data, Proposal, VegaLite, choose};
+use prospector_chart::{Chart, ChartKind, Choice, Data, Proposal, Use, VegaLite, choose};
 use prospector_core::tool::finding::RowsWarning;
+use prospector_engine::query::Outline;
 use prospector_llm::purpose::Mode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -120,16 +121,31 @@ impl DataQuestion {
         }
     }
 
-    fn data(&self) -> Data<'_> {
+    /// Returns the result as the input of chart selection, with the uses of columns according to the SQL.
+    pub fn data(&self) -> Data<'_> {
         Data {
-            question: &self.question,
-            title: &self.title,
-            units: &self.units,
+            title: if self.title.is_empty() { &self.question } else { &self.title },
             columns: &self.columns,
             rows: &self.rows,
             has_more: self.has_more,
             sources: &self.databases,
+            units: &self.units,
+            uses: self.column_uses(),
         }
+    }
+
+    fn column_uses(&self) -> Vec<Option<Use>> {
+        if self.sql.is_empty() {
+            return Vec::new();
+        }
+        let outline = Outline::of(&self.sql);
+        let of = |column: &String| match outline.function_of(column) {
+            _ if outline.is_key(column) => Some(Use::Dimension),
+            Some("count" | "sum") => Some(Use::Sum),
+            Some(_) => Some(Use::Measure),
+            None => (!outline.is_grouped).then_some(Use::Stored),
+        };
+        self.columns.iter().map(of).collect()
     }
 }
 
@@ -424,6 +440,22 @@ mod tests {
             propose("Q1", "stacked bar", &["month", "orders", "returns"]),
             "stacked bars need two categories and an additive measure",
         );
+    }
+
+    #[test]
+    fn reads_uses_of_columns_from_sql() {
+        let uses = |sql: &str, columns: &[&str]| {
+            let columns = columns.iter().map(|&name| name.to_owned()).collect();
+            DataQuestion { sql: sql.into(), columns, ..DataQuestion::default() }.data().uses
+        };
+        let grouped = "SELECT hour(at) AS hour, COUNT(*) AS orders, ROUND(AVG(total), 2) AS mean, SUM(a) / SUM(b) AS share \
+                       FROM t GROUP BY 1";
+        assert_eq!(
+            uses(grouped, &["hour", "orders", "mean", "share"]),
+            [Some(Use::Dimension), Some(Use::Sum), Some(Use::Measure), None]
+        );
+        assert_eq!(uses("SELECT name, phone FROM t", &["name", "phone"]), [Some(Use::Stored); 2]);
+        assert_eq!(uses("", &["name"]), []);
     }
 
     #[test]

@@ -1,17 +1,17 @@
 //! Builds charts from columns, once a rule has chosen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     chart::{Axis, Chart, Dot, Drawing, Labelled, Layout, Period, Series},
-    column::{self, Column, Role, capital},
+    column::{Column, Role},
     profile::Profile,
     time::{self, Grain, Span},
 };
 
-/// Maximum number of bars; the rest is folded into one.
+/// Maximum number of bars that can be added up; the smallest of more are combined into one.
 pub(crate) const FOLD_ABOVE: usize = 20;
-pub(crate) const FOLD_TO: usize = 14;
+const FOLD_TO: usize = 14;
 
 /// Minimum ratio of lowest to highest value at which the axis of a line may start above zero.
 const MIN_PART: f64 = 0.6;
@@ -24,382 +24,228 @@ const MAX_LABEL_CHARS: usize = 60;
 
 const NOT_FROM_ZERO: &str = "The vertical axis does not start at zero";
 
-/// Words for the current period in the name of a measure.
-const NOW: &[&str] = &["current", "this", "now", "latest", "new"];
-const BEFORE: &[&str] = &["previous", "last", "prior", "before", "earlier", "old"];
-const PERIODS: &[&str] = &["day", "week", "month", "quarter", "year", "period"];
-
-/// Builds bars of one or several measures, one group per row.
+/// Builds bars per place: one per measure, or one per value of another column. `None` if two rows have the same bar.
 pub(crate) fn bars(
     profile: &Profile<'_>,
-    places: &Column<'_>,
-    measures: &[&Column<'_>],
-    fold_to: Option<usize>,
-) -> Chart {
-    let mut order: Vec<usize> =
-        (0..places.texts.len()).filter(|row| measures.iter().any(|one| one.numbers()[*row].is_some())).collect();
-    let ordered = sort(&mut order, places, measures[0]);
-    let mut notes = notes(profile, order.len(), measures);
+    places: &Column,
+    split: Option<(&Column, Layout)>,
+    measures: &[&Column],
+) -> Option<Chart> {
+    let order = order(places, measures);
+    let positions: BTreeMap<&str, usize> =
+        order.iter().enumerate().map(|(at, row)| (places.texts[*row].as_str(), at)).collect();
+    let other = split.map(|(column, _)| column);
+    let place = |row: usize| positions.get(places.texts[row].as_str()).copied();
+    let (mut series, drawn) = series(measures, other, order.len(), place)?;
     let mut labels: Vec<String> = order.iter().map(|row| label(places, *row)).collect();
-    let is_single = measures.len() == 1;
-    let mut series: Vec<Series> = measures
-        .iter()
-        .map(|measure| Series {
-            name: if is_single { String::new() } else { measure.axis().title },
-            values: order.iter().map(|row| measure.numbers()[*row]).collect(),
-            is_rest: false,
-        })
-        .collect();
-    if let Some(kept) = fold_to.filter(|kept| *kept < labels.len()) {
-        let folded = labels.len() - kept;
-        labels.truncate(kept);
-        if profile.data.has_more {
-            // Rows beyond the limit cannot be aggregated.
-            series.iter_mut().for_each(|one| one.values.truncate(kept));
-            notes.push(format!("The first {kept} of more than {}", profile.data.rows.len()));
-        } else {
-            labels.push(format!("{folded} others"));
-            for one in &mut series {
-                let rest: f64 = one.values.split_off(kept).into_iter().flatten().sum();
-                one.values.push(Some(rest));
-            }
-            notes.push(format!("The smallest {folded} are combined into one bar"));
-        }
-    } else if profile.data.has_more {
-        notes.push(format!("Only the first {} rows", profile.data.rows.len()));
+    let mut notes = notes(profile, drawn, measures);
+    if let ([one], [measure], Role::Category) = (&mut series[..], measures, &places.role)
+        && labels.len() > FOLD_ABOVE
+        && measure.are_parts()
+    {
+        notes.push(fold(&mut labels, &mut one.values, profile.data.has_more));
     }
-    let layout = if is_single { Layout::Single } else { Layout::Grouped };
-    let (across, measure) = (places.axis(), shared_axis(measures));
-    Chart {
-        title: format!("{} by {}", titles(measures), lower(&across.title)),
-        across,
-        measure,
-        drawing: Drawing::Bars { labels, series, layout, ordered },
-        notes,
-        sources: profile.data.sources.to_vec(),
-    }
+    let layout = match split {
+        Some((_, layout)) => layout,
+        None if measures.len() > 1 => Layout::Grouped,
+        None => Layout::Single,
+    };
+    let ordered = matches!(places.role, Role::Time { .. } | Role::Ordinal);
+    let title = title(measures, [Some(places), other]);
+    let drawing = Drawing::Bars { labels, series, layout, ordered };
+    Some(chart(profile, title, places.axis(), shared_axis(measures), drawing, notes))
 }
 
-/// Builds bars per pair of categories, or per category and period.
-pub(crate) fn matrix(profile: &Profile<'_>, outer: &Column<'_>, inner: &Column<'_>, layout: Layout) -> Option<Chart> {
-    let measure = &profile.measures[0];
-    let (places, names) = (keys(outer), keys(inner));
-    let cells = pair(outer, inner, measure)?;
-    let value = |place: &str, name: &str| cells.get(&(place.to_owned(), name.to_owned())).copied();
-    let mut order: Vec<&String> = places.iter().collect();
-    let is_ordered = matches!(outer.role, Role::Ordinal | Role::Time { .. });
-    if !is_ordered && layout == Layout::Stacked {
-        let total = |place: &str| names.iter().filter_map(|name| value(place, name)).sum::<f64>();
-        order.sort_by(|one, other| total(other).total_cmp(&total(one)));
+/// Combines the smallest bars into one, or omits them if there are further ones. Returns the note.
+fn fold(labels: &mut Vec<String>, values: &mut Vec<Option<f64>>, has_more: bool) -> String {
+    let mut by_value: Vec<usize> = (0..values.len()).collect();
+    by_value.sort_by(|one, other| values[*other].unwrap_or(0.0).total_cmp(&values[*one].unwrap_or(0.0)));
+    let smallest: BTreeSet<usize> = by_value.split_off(FOLD_TO).into_iter().collect();
+    let rest: f64 = smallest.iter().filter_map(|at| values[*at]).sum();
+    let is_kept = |at: &usize| !smallest.contains(at);
+    *labels = (0..labels.len()).filter(is_kept).map(|at| std::mem::take(&mut labels[at])).collect();
+    *values = (0..values.len()).filter(is_kept).map(|at| values[at]).collect();
+    if has_more {
+        return format!("The {FOLD_TO} largest of them");
     }
-    let series = names.iter().map(|name| Series {
-        name: write_label(name),
-        values: order.iter().map(|place| value(place, name)).collect(),
-        is_rest: false,
-    });
-    Some(Chart {
-        title: format!("{} by {} and {}", measure.axis().title, lower(&outer.axis().title), lower(&inner.axis().title)),
-        across: outer.axis(),
-        measure: measure.axis(),
-        drawing: Drawing::Bars {
-            series: series.collect(),
-            labels: order.iter().map(|place| write_label(place)).collect(),
-            layout,
-            ordered: is_ordered,
-        },
-        notes: notes(profile, cells.len(), &[measure]),
-        sources: profile.data.sources.to_vec(),
-    })
+    labels.push(format!("{} others", smallest.len()));
+    values.push(Some(rest));
+    format!("The smallest {} are combined into one bar", smallest.len())
 }
 
-/// Builds a line per measure.
-pub(crate) fn lines(profile: &Profile<'_>, time: &Column<'_>, measures: &[&Column<'_>]) -> Chart {
-    let (grain, spans) = spans(time);
-    let rows: Vec<(Span, usize)> = spans.iter().enumerate().filter_map(|(row, span)| Some(((*span)?, row))).collect();
-    let axis = TimeAxis::new(grain, rows.iter().map(|(span, _)| *span));
-    let is_single = measures.len() == 1;
-    let series = measures.iter().map(|measure| {
-        let mut values = vec![None; axis.periods.len()];
-        for (span, row) in &rows {
-            if let Some(at) = axis.place(span) {
-                values[at] = measure.numbers()[*row];
-            }
-        }
-        Series { name: if is_single { String::new() } else { measure.axis().title }, values, is_rest: false }
-    });
-    let series: Vec<Series> = series.collect();
-    let known = rows.iter().filter(|(_, row)| measures.iter().any(|one| one.numbers()[*row].is_some())).count();
-    let mut notes = notes(profile, known, measures);
-    if profile.data.has_more {
-        notes.push(format!("Only the first {} rows", profile.data.rows.len()));
+/// Builds lines over time: one per measure, or at most `most` per value of another column. `None` if two rows have the
+/// same point.
+pub(crate) fn lines(
+    profile: &Profile<'_>,
+    time: &Column,
+    other: Option<&Column>,
+    measures: &[&Column],
+    most: usize,
+) -> Option<Chart> {
+    let Role::Time { grain, spans } = &time.role else { return None };
+    let periods = periods(*grain, spans);
+    let place = |row: usize| {
+        let day = spans[row]?.day;
+        periods.binary_search_by(|period| period.day.total_cmp(&day)).ok()
+    };
+    let (mut series, drawn) = series(measures, other, periods.len(), place)?;
+    let mut notes = notes(profile, drawn, measures);
+    if other.is_some() {
+        let total = |one: &Series| one.values.iter().flatten().sum::<f64>();
+        series.sort_by(|one, other| total(other).total_cmp(&total(one)));
     }
-    finish_lines(profile, time, (titles(measures), shared_axis(measures)), axis.periods, series, notes)
-}
-
-/// Builds a line per category.
-pub(crate) fn lines_by(profile: &Profile<'_>, time: &Column<'_>, category: &Column<'_>, most: usize) -> Option<Chart> {
-    let measure = &profile.measures[0];
-    let (grain, spans) = spans(time);
-    let axis = TimeAxis::new(grain, spans.iter().flatten().copied());
-    let mut lines: BTreeMap<&str, Vec<Option<f64>>> = BTreeMap::new();
-    let mut known = 0;
-    for (row, span) in spans.iter().enumerate() {
-        let (Some(span), Some(value)) = (span, measure.numbers()[row]) else { continue };
-        let line = lines.entry(&category.texts[row]).or_insert_with(|| vec![None; axis.periods.len()]);
-        let at = axis.place(span)?;
-        if line[at].replace(value).is_some() {
-            return None;
-        }
-        known += 1;
-    }
-    let mut lines: Vec<(&str, Vec<Option<f64>>)> = lines.into_iter().collect();
-    let total = |values: &[Option<f64>]| values.iter().flatten().sum::<f64>();
-    lines.sort_by(|one, other| total(&other.1).total_cmp(&total(&one.1)));
-    let rest = if lines.len() > most { lines.split_off(most - 1) } else { Vec::new() };
-    let mut series: Vec<Series> =
-        lines.into_iter().map(|(name, values)| Series { name: write_label(name), values, is_rest: false }).collect();
-    let mut notes = notes(profile, known, &[measure]);
-    if !rest.is_empty() {
-        let sum = |at: usize| rest.iter().filter_map(|(_, values)| values[at]).reduce(|one, other| one + other);
-        let values = (0..axis.periods.len()).map(sum).collect();
+    if series.len() > most {
+        let rest = series.split_off(most - 1);
+        let sum = |at: usize| rest.iter().filter_map(|one| one.values[at]).reduce(|one, other| one + other);
+        let values = (0..periods.len()).map(sum).collect();
         notes.push(format!("The smallest {} are combined into one line", rest.len()));
         series.push(Series { name: format!("{} others", rest.len()), values, is_rest: true });
     }
-    if profile.data.has_more {
-        notes.push(format!("Only the first {} rows", profile.data.rows.len()));
-    }
-    let title = format!("{} by {}", measure.axis().title, lower(&category.axis().title));
-    Some(finish_lines(profile, time, (title, measure.axis()), axis.periods, series, notes))
-}
-
-fn finish_lines(
-    profile: &Profile<'_>,
-    time: &Column<'_>,
-    (title, measure): (String, Axis),
-    periods: Vec<Period>,
-    series: Vec<Series>,
-    mut notes: Vec<String>,
-) -> Chart {
     let values = || series.iter().flat_map(|one| one.values.iter().flatten().copied());
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let from_zero = low < high * MIN_PART;
     if !from_zero {
         notes.push(NOT_FROM_ZERO.to_owned());
     }
-    let across = time.axis();
-    let link = if title.contains(" by ") { "and" } else { "by" };
-    Chart {
-        title: format!("{title} {link} {}", lower(&across.title)),
-        across,
-        measure,
-        drawing: Drawing::Lines { periods, series, from_zero },
-        notes,
-        sources: profile.data.sources.to_vec(),
-    }
+    let title = title(measures, [other, Some(time)]);
+    let drawing = Drawing::Lines { periods, series, from_zero };
+    Some(chart(profile, title, time.axis(), shared_axis(measures), drawing, notes))
 }
 
 /// Builds a point per row with both measures.
-pub(crate) fn dots(profile: &Profile<'_>) -> Chart {
-    let mut measures: Vec<&Column<'_>> = profile.measures.iter().collect();
+pub(crate) fn dots(profile: &Profile<'_>) -> Option<Chart> {
+    let mut measures: Vec<&Column> = profile.measures.iter().collect();
     measures.sort_by_key(|column| column.place);
-    let (x, y) = (measures[0], measures[1]);
+    let [x, y] = measures[..] else { return None };
     let names = profile.categories.first();
-    let dots: Vec<Dot> = (0..x.texts.len())
-        .filter_map(|row| {
-            let label = names.map(|column| label(column, row));
-            Some(Dot { label, x: x.numbers()[row]?, y: y.numbers()[row]? })
-        })
-        .collect();
-    let mut notes = notes(profile, dots.len(), &[x, y]);
-    if profile.data.has_more {
-        notes.push(format!("Only the first {} rows", profile.data.rows.len()));
-    }
-    Chart {
-        title: format!("{} against {}", y.axis().title, lower(&x.axis().title)),
-        across: x.axis(),
-        measure: y.axis(),
-        drawing: Drawing::Dots { dots },
-        notes,
-        sources: profile.data.sources.to_vec(),
-    }
+    let dots = (0..x.texts.len()).filter_map(|row| {
+        let label = names.map(|column| label(column, row));
+        Some(Dot { label, x: x.numbers()[row]?, y: y.numbers()[row]? })
+    });
+    let dots: Vec<Dot> = dots.collect();
+    let notes = notes(profile, dots.len(), &measures);
+    let title = format!("{} against {}", y.axis().title, lower(&x.axis().title));
+    Some(chart(profile, title, x.axis(), y.axis(), Drawing::Dots { dots }, notes))
 }
 
 /// Builds a single value from the main measure of two periods.
-pub(crate) fn figure_of_periods(profile: &Profile<'_>, time: &Column<'_>) -> Option<Chart> {
-    let measure = &profile.measures[0];
-    let (grain, spans) = spans(time);
-    let mut both: Vec<(f64, f64)> =
-        spans.iter().zip(measure.numbers()).filter_map(|(span, number)| Some(((*span)?.day, (*number)?))).collect();
-    both.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let [before, now] = both[..] else { return None };
-    let labelled = |(day, value)| Labelled { label: time::label(grain, day), value };
-    Some(figure(profile, measure.axis(), labelled(now), labelled(before)))
+pub(crate) fn figure_of_periods(profile: &Profile<'_>, time: &Column) -> Option<Chart> {
+    let measure = profile.measures.first()?;
+    let rows = order(time, &[measure]);
+    let labelled = |row: usize| Some(Labelled { label: label(time, row), value: measure.numbers()[row]? });
+    let [before, now] = rows[..] else { return None };
+    Some(figure(profile, measure.axis(), labelled(now)?, labelled(before)?))
 }
 
-/// Builds a single value from two columns of one row: the current and the previous value.
-pub(crate) fn figure_of_columns(profile: &Profile<'_>) -> Option<Chart> {
-    let [one, other] = &profile.measures[..] else { return None };
-    let value = |column: &Column<'_>| column.numbers().first().copied().flatten();
-    let has = |column: &Column<'_>, list: &[&str]| column.words.iter().any(|word| list.contains(&word.as_str()));
-    let year = |column: &Column<'_>| {
-        column.words.iter().find_map(|word| word.parse::<u32>().ok().filter(|year| (1900..2200).contains(year)))
-    };
-    let (now, before) = match (year(one), year(other)) {
-        (Some(first), Some(second)) if first > second => (one, other),
-        (Some(first), Some(second)) if first < second => (other, one),
-        _ if has(one, NOW) && has(other, BEFORE) => (one, other),
-        _ if has(one, BEFORE) && has(other, NOW) => (other, one),
-        _ => return None,
-    };
-    // The names without the words for periods are the measure.
-    let rest = |column: &Column<'_>| -> Vec<String> {
-        let is_period = |word: &String| {
-            [NOW, BEFORE, PERIODS].iter().any(|list| list.contains(&word.as_str())) || word.parse::<u32>().is_ok()
-        };
-        column.words.iter().filter(|word| !is_period(word)).cloned().collect()
-    };
-    if rest(now) != rest(before) || now.unit != before.unit {
-        return None;
-    }
-    let period = |column: &Column<'_>| {
-        let left = rest(column);
-        let words: Vec<&str> = column.words.iter().filter(|word| !left.contains(word)).map(String::as_str).collect();
-        capital(&words.join(" "))
-    };
-    let labelled = |column: &Column<'_>| Some(Labelled { label: period(column), value: value(column)? });
-    let title = if rest(now).is_empty() { "Change".to_owned() } else { capital(&rest(now).join(" ")) };
-    let axis = Axis { title, unit: now.unit.clone() };
-    Some(figure(profile, axis, labelled(now)?, labelled(before)?))
+/// Builds a single value from the measures of one row: the current and the previous value.
+pub(crate) fn figure_of_row(profile: &Profile<'_>) -> Option<Chart> {
+    let ([now, before], [_]) = (&profile.measures[..], profile.data.rows) else { return None };
+    let labelled = |column: &Column| Some(Labelled { label: column.axis().title, value: column.numbers()[0]? });
+    Some(figure(profile, now.axis(), labelled(now)?, labelled(before)?))
 }
 
 fn figure(profile: &Profile<'_>, measure: Axis, now: Labelled, before: Labelled) -> Chart {
-    Chart {
-        title: measure.title.clone(),
-        across: Axis::default(),
-        measure,
-        drawing: Drawing::Figure { now, before },
-        notes: profile.constants.clone(),
-        sources: profile.data.sources.to_vec(),
-    }
+    let drawing = Drawing::Figure { now, before };
+    chart(profile, measure.title.clone(), Axis::default(), measure, drawing, profile.constants.clone())
+}
+
+fn chart(
+    profile: &Profile<'_>,
+    title: String,
+    across: Axis,
+    measure: Axis,
+    drawing: Drawing,
+    notes: Vec<String>,
+) -> Chart {
+    Chart { title, across, measure, drawing, notes, sources: profile.data.sources.to_vec() }
 }
 
 /// Returns the notes on omitted rows and columns.
-fn notes(profile: &Profile<'_>, drawn: usize, measures: &[&Column<'_>]) -> Vec<String> {
+fn notes(profile: &Profile<'_>, drawn: usize, measures: &[&Column]) -> Vec<String> {
     let mut notes = profile.constants.clone();
     let left = profile.data.rows.len().saturating_sub(drawn);
     if left > 0 {
         notes.push(format!("{left} {} without a value omitted", if left == 1 { "row is" } else { "rows are" }));
     }
-    let others: Vec<String> = (profile.measures.iter())
-        .filter(|column| !measures.iter().any(|drawn| drawn.place == column.place))
-        .map(|column| column.axis().title)
-        .collect();
+    let is_drawn = |column: &&Column| measures.iter().any(|drawn| drawn.place == column.place);
+    let others: Vec<String> =
+        profile.measures.iter().filter(|column| !is_drawn(column)).map(|column| column.axis().title).collect();
     if !others.is_empty() {
         notes.push(format!("Only in the table: {}", others.join(", ")));
+    }
+    if profile.data.has_more {
+        notes.push(format!("Only the first {} rows", profile.data.rows.len()));
     }
     notes
 }
 
-/// Sorts rows for drawing; returns whether the order is that of the categories.
-fn sort(rows: &mut [usize], places: &Column<'_>, measure: &Column<'_>) -> bool {
-    match &places.role {
-        Role::Time { spans, .. } => {
-            let day = |row: usize| spans[row].map_or(f64::INFINITY, |span| span.day);
-            rows.sort_by(|one, other| day(*one).total_cmp(&day(*other)));
-            true
-        }
-        Role::Ordinal => {
-            let place = |row: usize| {
-                let text = &places.texts[row];
-                text.parse().ok().or_else(|| column::order_of(text)).unwrap_or(f64::INFINITY)
-            };
-            rows.sort_by(|one, other| place(*one).total_cmp(&place(*other)));
-            true
-        }
-        _ => {
-            let value = |row: usize| measure.numbers()[row].unwrap_or(f64::NEG_INFINITY);
-            rows.sort_by(|one, other| value(*other).total_cmp(&value(*one)));
-            false
-        }
-    }
-}
-
-/// Returns the distinct values of a column, in order.
-fn keys(column: &Column<'_>) -> Vec<String> {
-    let mut keys: Vec<String> = Vec::new();
-    for text in &column.texts {
-        if !keys.contains(text) {
-            keys.push(text.clone());
-        }
-    }
-    let place = |key: &String| match &column.role {
-        Role::Time { .. } => time::read(key).map(|span| span.day),
-        Role::Ordinal => key.parse().ok().or_else(|| column::order_of(key)),
-        _ => None,
+/// Returns the first row of each value of a column that has a number: by period or number, otherwise as the rows are.
+fn order(column: &Column, measures: &[&Column]) -> Vec<usize> {
+    let is_drawn = |row: &usize| measures.iter().any(|one| one.numbers()[*row].is_some());
+    let mut seen = BTreeSet::new();
+    let first = (0..column.texts.len()).filter(is_drawn).filter(|row| seen.insert(&column.texts[*row]));
+    let mut rows: Vec<usize> = first.collect();
+    let position = |row: usize| match &column.role {
+        Role::Time { spans, .. } => spans[row].map_or(f64::INFINITY, |span| span.day),
+        Role::Ordinal => column.texts[row].parse().unwrap_or(f64::INFINITY),
+        _ => 0.0,
     };
-    keys.sort_by(|one, other| {
-        let (one, other) = (place(one), place(other));
-        one.unwrap_or(f64::INFINITY).total_cmp(&other.unwrap_or(f64::INFINITY))
-    });
-    keys
+    rows.sort_by(|one, other| position(*one).total_cmp(&position(*other)));
+    rows
 }
 
-/// Returns the value of each pair; `None` if a pair has two.
-fn pair(outer: &Column<'_>, inner: &Column<'_>, measure: &Column<'_>) -> Option<BTreeMap<(String, String), f64>> {
-    let mut cells = BTreeMap::new();
-    for (row, number) in measure.numbers().iter().enumerate() {
-        let Some(number) = number else { continue };
-        let key = (outer.texts[row].clone(), inner.texts[row].clone());
-        if cells.insert(key, *number).is_some() {
-            return None;
-        }
-    }
-    Some(cells)
-}
-
-fn spans<'c>(column: &'c Column<'_>) -> (Grain, &'c [Option<Span>]) {
-    match &column.role {
-        Role::Time { grain, spans } => (*grain, spans),
-        _ => (Grain::Moment, &[]),
-    }
-}
-
-/// The periods of an axis, including missing ones.
-struct TimeAxis {
-    periods: Vec<Period>,
-}
-
-impl TimeAxis {
-    fn new(grain: Grain, spans: impl Iterator<Item = Span>) -> Self {
-        let mut known: Vec<Span> = spans.collect();
-        known.sort_by(|one, other| one.day.total_cmp(&other.day));
-        known.dedup_by(|one, other| one.day == other.day);
-        let period = |day: f64| Period { label: time::label(grain, day), day };
-        let ends = known.first().and_then(Span::index).zip(known.last().and_then(Span::index));
-        if let Some((first, last)) = ends {
-            let all = last - first + 1;
-            let count = known.len() as i64;
-            if all <= MAX_PERIODS && (all - count) * 4 <= count {
-                let filled: Option<Vec<Period>> =
-                    (first..=last).map(|index| time::day_of(grain, index).map(period)).collect();
-                if let Some(periods) = filled {
-                    return TimeAxis { periods };
-                }
+/// Returns a series per measure, or per value of another column, and the number of rows with values. `place` is the
+/// position of a row. `None` if two rows have the same.
+fn series(
+    measures: &[&Column],
+    other: Option<&Column>,
+    count: usize,
+    place: impl Fn(usize) -> Option<usize>,
+) -> Option<(Vec<Series>, usize)> {
+    let of = |name: String| Series { name, values: vec![None; count], is_rest: false };
+    let names: Vec<usize> = other.map(|column| order(column, measures)).unwrap_or_default();
+    let mut series: Vec<Series> = match (other, measures) {
+        (Some(column), _) => names.iter().map(|row| of(label(column, *row))).collect(),
+        (None, [_]) => vec![of(String::new())],
+        (None, _) => measures.iter().map(|measure| of(measure.axis().title)).collect(),
+    };
+    let lines: BTreeMap<&str, usize> = match other {
+        Some(column) => names.iter().enumerate().map(|(at, row)| (column.texts[*row].as_str(), at)).collect(),
+        None => BTreeMap::new(),
+    };
+    let mut drawn = BTreeSet::new();
+    for (at, measure) in measures.iter().enumerate() {
+        for (row, number) in measure.numbers().iter().enumerate() {
+            let (Some(number), Some(place)) = (number, place(row)) else { continue };
+            let line = other.map_or(at, |column| lines.get(column.texts[row].as_str()).copied().unwrap_or(at));
+            if series[line].values[place].replace(*number).is_some() {
+                return None;
             }
+            drawn.insert(row);
         }
-        TimeAxis { periods: known.iter().map(|span| period(span.day)).collect() }
     }
-
-    fn place(&self, span: &Span) -> Option<usize> {
-        let number = span.index();
-        self.periods.iter().position(|period| {
-            period.day == span.day
-                || (number.is_some() && Span { grain: span.grain, day: period.day }.index() == number)
-        })
-    }
+    Some((series, drawn.len()))
 }
 
-fn label(column: &Column<'_>, row: usize) -> String {
+/// Returns the periods of an axis, including missing ones if they are few.
+fn periods(grain: Grain, spans: &[Option<Span>]) -> Vec<Period> {
+    let mut known: Vec<Span> = spans.iter().flatten().copied().collect();
+    known.sort_by(|one, other| one.day.total_cmp(&other.day));
+    known.dedup_by(|one, other| one.day == other.day);
+    let period = |day: f64| Period { label: time::label(grain, day), day };
+    if let Some((first, last)) = known.first().and_then(Span::index).zip(known.last().and_then(Span::index)) {
+        let (all, count) = (last - first + 1, known.len() as i64);
+        if all <= MAX_PERIODS
+            && (all - count) * 4 <= count
+            && let Some(filled) = (first..=last).map(|index| time::day_of(grain, index).map(period)).collect()
+        {
+            return filled;
+        }
+    }
+    known.iter().map(|span| period(span.day)).collect()
+}
+
+fn label(column: &Column, row: usize) -> String {
     match &column.role {
         Role::Time { grain, spans } => spans[row].map_or_else(|| write_label(""), |span| time::label(*grain, span.day)),
         _ => write_label(&column.texts[row]),
@@ -424,20 +270,22 @@ fn lower(title: &str) -> String {
     }
 }
 
-/// Returns the joint title of several measures.
-fn titles(measures: &[&Column<'_>]) -> String {
+/// Returns the title: the measures, and the columns that distinguish their values.
+fn title(measures: &[&Column], by: [Option<&Column>; 2]) -> String {
     let titles: Vec<String> = measures.iter().map(|column| column.axis().title).collect();
-    match &titles[..] {
+    let measures = match &titles[..] {
         [one] => one.clone(),
         [one, other] => format!("{one} and {}", lower(other)),
         [one, other, third] => format!("{one}, {} and {}", lower(other), lower(third)),
         [one, rest @ ..] => format!("{one} and {} others", rest.len()),
         [] => String::new(),
-    }
+    };
+    let by: Vec<String> = by.iter().flatten().map(|column| lower(&column.axis().title)).collect();
+    format!("{measures} by {}", by.join(" and "))
 }
 
 /// Returns the axis of several measures: their common unit and title, if any.
-fn shared_axis(measures: &[&Column<'_>]) -> Axis {
+fn shared_axis(measures: &[&Column]) -> Axis {
     match measures {
         [one] => one.axis(),
         _ => Axis {

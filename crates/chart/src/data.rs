@@ -3,11 +3,9 @@
 use serde_json::Value;
 
 /// A result with its context.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Data<'a> {
-    /// The question; a measure that it names is drawn.
-    pub question: &'a str,
-    /// A description of the rows with their filters, used as chart title. May be empty.
+    /// A description of the rows, used as chart title; may be empty.
     pub title: &'a str,
     /// The column names.
     pub columns: &'a [String],
@@ -17,6 +15,21 @@ pub struct Data<'a> {
     pub has_more: bool,
     /// The sources, as shown below the chart.
     pub sources: &'a [String],
-    /// The units of columns, by name. Otherwise they are derived from the name: `revenue_eur`, `duration_ms`.
+    /// The declared units of columns, by name.
     pub units: &'a [(String, String)],
+    /// The use of each column, as far as the caller knows it; may be shorter than the columns.
+    pub uses: Vec<Option<Use>>,
+}
+
+/// The use of a column in a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Use {
+    /// It distinguishes rows: a key or a column of GROUP BY.
+    Dimension,
+    /// A count or a sum: its values can be added up.
+    Sum,
+    /// Another computed number, such as an average: its values cannot be added up.
+    Measure,
+    /// A stored value; numbers may be measures or keys.
+    Stored,
 }

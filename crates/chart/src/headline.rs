@@ -52,7 +52,7 @@ impl Data<'_> {
             }
             Drawing::Bars { labels, series, layout: Layout::Single, ordered } => {
                 let profile = Profile::new(data);
-                let may_add = profile.measures.first().is_some_and(Column::is_additive) && !data.has_more;
+                let may_add = profile.measures.first().is_some_and(Column::is_sum) && !data.has_more;
                 of_bars(&chart, labels, series.first()?, may_add, *ordered)
             }
             Drawing::Bars { .. } | Drawing::Dots { .. } => None,
@@ -120,13 +120,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::data::Use;
 
     #[track_caller]
     fn check(columns: &[&str], rows: Value, expected: Option<(&str, &str, &str)>) {
         let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
         let rows: Vec<Vec<Value>> = serde_json::from_value(rows).unwrap();
         let units = [("revenue".to_owned(), "USD".to_owned())];
-        let found = Data::headline(&Data { columns: &columns, rows: &rows, units: &units, ..Data::default() });
+        let is_count = columns.iter().any(|name| name == "customers");
+        let uses = if is_count { vec![None, Some(Use::Sum)] } else { Vec::new() };
+        let found = Data::headline(&Data { columns: &columns, rows: &rows, units: &units, uses, ..Data::default() });
         let found = found.as_ref().map(|one| (one.value.as_str(), one.label.as_str(), one.detail.as_str()));
         assert_eq!(found, expected);
     }
@@ -147,6 +150,8 @@ mod tests {
         check(&["country", "customers"], countries, Some(("101", "Total", "highest: ES with 41")));
         let averages = json!([["PT", 2.5], ["ES", 4.25], ["FR", 3.0]]);
         check(&["country", "average_rating"], averages, Some(("4.25", "Highest: ES", "")));
+        let unknown = json!([["PT", 22], ["ES", 41], ["FR", 38]]);
+        check(&["country", "n"], unknown, Some(("41", "Highest: ES", "")));
         check(&["a", "b"], json!([["x", "y"], ["z", "w"]]), None);
         check(&["n"], json!([]), None);
     }

@@ -1,6 +1,7 @@
-//! Chart selection and rendering. [`choose`] applies [`RULES`], a short readable list, to the names and values of the
-//! columns. The chosen [`Chart`] is plain data and can be rendered as a Vega-Lite specification ([`Chart::vega`]), as
-//! SVG ([`Chart::svg`]), as text for a terminal ([`Chart::text`]) and as a description ([`Chart::describe`]).
+//! Chart selection and rendering. [`choose`] applies [`RULES`], a short readable list, to the values of the columns and
+//! their [`Use`] in the query; names are labels. The chosen [`Chart`] is plain data and can be rendered as a Vega-Lite
+//! specification ([`Chart::vega`]), as SVG ([`Chart::svg`]), as text for a terminal ([`Chart::text`]) and as a
+//! description ([`Chart::describe`]).
 //!
 //! ```
 //! use prospector_chart::{Choice, Data, choose};
@@ -13,8 +14,8 @@
 //! assert!(chart.describe().starts_with("Bar chart. Customers by country: 3 bars. The highest is ES with 41"));
 //! ```
 //!
-//! A chart requested by the caller, such as a language model, is a [`Proposal`]: it is drawn if the rules allow it for
-//! its columns.
+//! A chart requested by the caller, such as a language model, is a [`Proposal`]: it states the roles of its columns, and
+//! is drawn if the rules allow it for them.
 //!
 //! Charts do not mislead: bars start at zero, folded or omitted rows are noted, lines are interrupted at missing
 //! periods, and a truncated, unsorted result is not drawn.
@@ -41,7 +42,7 @@ mod totals;
 mod vega;
 
 pub use chart::{Chart, ChartKind, Drawing};
-pub use data::Data;
+pub use data::{Data, Use};
 pub use proposal::Proposal;
-pub use rules::{Choice, RULES, Rule, choose};
+pub use rules::{Choice, RULES, choose};
 pub use vega::VegaLite;

@@ -9,7 +9,9 @@ pub(crate) fn read(value: &Value) -> Option<f64> {
         Value::String(text) => {
             let is_plain =
                 text.len() < 40 && text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
-            is_plain.then(|| text.parse().ok()).flatten()
+            // A code with leading zeros is a text.
+            let is_code = text.len() > 1 && text.starts_with('0') && text.as_bytes()[1].is_ascii_digit();
+            (is_plain && !is_code).then(|| text.parse().ok()).flatten()
         }
         _ => None,
     };
@@ -114,6 +116,8 @@ mod tests {
         for (value, expected) in [
             (json!(3), Some(3.0)),
             (json!("12.50"), Some(12.5)),
+            (json!("0.5"), Some(0.5)),
+            (json!("007"), None),
             (json!("1e400"), None),
             (json!("nan"), None),
             (json!("2025-01"), None),

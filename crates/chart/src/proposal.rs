@@ -4,12 +4,11 @@ use serde_json::Value;
 
 use crate::{
     build,
-    chart::{ChartKind, Layout},
+    chart::{Chart, ChartKind, Layout},
     column::Column,
-    data::Data,
+    data::{Data, Use},
     profile::Profile,
-    rules::{Choice, MAX_GROUPS, MAX_ORDERED_BARS, MAX_SERIES, MIN_DOTS, decide},
-    totals,
+    rules::{Choice, MAX_BARS, MAX_GROUPS, MAX_SERIES, MIN_DOTS, decide, without_totals},
 };
 
 /// A requested chart, for example by a language model that does not know the rules.
@@ -32,12 +31,26 @@ impl Proposal {
             places.iter().map(|at| row.get(*at).cloned().unwrap_or_default()).collect()
         };
         let rows: Vec<Vec<Value>> = data.rows.iter().map(pick).collect();
-        let part = Data { columns: &columns, rows: &rows, ..*data };
-        let drawn = match totals::leave_out(&part) {
-            None => self.draw(&Profile::new(&part)),
-            Some(parts) => self.draw(&Profile::new(&Data { rows: &parts.rows, ..part })).note([parts.note]),
-        };
-        drawn.note(list_others(data, &columns))
+        let uses = places.iter().map(|at| data.uses.get(*at).copied().flatten()).collect();
+        let part = Data { columns: &columns, rows: &rows, uses: self.assign_uses(uses, rows.len()), ..data.clone() };
+        without_totals(&part, |profile| self.draw(profile)).note(list_others(data, &columns))
+    }
+
+    /// Sets the uses that the order of the columns implies, where the caller does not know them.
+    fn assign_uses(&self, mut uses: Vec<Option<Use>>, rows: usize) -> Vec<Option<Use>> {
+        let is_measure = |usage: &Option<Use>| matches!(usage, Some(Use::Sum | Use::Measure));
+        let are_measures = self.kind == ChartKind::Scatter || self.kind == ChartKind::Figure && rows == 1;
+        let has_measure = uses.iter().any(is_measure);
+        let measure = if self.kind == ChartKind::StackedBar { Use::Sum } else { Use::Measure };
+        let last = uses.len().saturating_sub(1);
+        for (at, usage) in uses.iter_mut().enumerate().filter(|(_, usage)| !is_measure(usage)) {
+            if are_measures || at == last && !has_measure {
+                *usage = Some(measure);
+            } else if at == 0 {
+                *usage = Some(Use::Dimension);
+            }
+        }
+        uses
     }
 
     /// Returns the indexes of the columns, without duplicates; `None` if one is unknown.
@@ -54,12 +67,16 @@ impl Proposal {
     }
 
     fn draw(&self, profile: &Profile<'_>) -> Choice {
-        if self.kind == ChartKind::Scatter {
-            return draw_dots(profile);
+        match self.kind {
+            ChartKind::Scatter => return finish(self.kind, draw_dots(profile)),
+            ChartKind::Figure if profile.data.rows.len() == 1 => {
+                return finish(self.kind, build::figure_of_row(profile));
+            }
+            _ => {}
         }
         match decide(profile) {
             Choice::Chart(chart) if is_met(self.kind, chart.kind()) => Choice::Chart(chart),
-            Choice::Chart(_) => redraw(profile, self.kind),
+            Choice::Chart(_) => finish(self.kind, redraw(profile, self.kind)),
             // A table cannot be overridden.
             none @ Choice::Table { .. } => none,
         }
@@ -72,44 +89,35 @@ fn is_met(proposed: ChartKind, chosen: ChartKind) -> bool {
     proposed == chosen || (proposed == ChartKind::Bar && is_bar(chosen))
 }
 
-fn draw_dots(profile: &Profile<'_>) -> Choice {
-    let has_two = profile.measures.len() == 2 && profile.measures.iter().all(|measure| measure.distinct > 1);
+fn draw_dots(profile: &Profile<'_>) -> Option<Chart> {
+    let are_different = profile.measures.iter().all(|measure| measure.distinct > 1);
     let is_plain = profile.times.is_empty() && profile.categories.len() < 2 && !profile.has_prose;
-    match has_two && is_plain && profile.data.rows.len() >= MIN_DOTS {
-        true => Choice::Chart(Box::new(build::dots(profile))),
-        false => Choice::Table { reason: "a scatter plot needs two measures and at least eight rows" },
-    }
+    (are_different && is_plain && profile.data.rows.len() >= MIN_DOTS).then(|| build::dots(profile)).flatten()
 }
 
-/// Builds another chart than the rules chose, if it represents the columns equally well.
-fn redraw(profile: &Profile<'_>, kind: ChartKind) -> Choice {
-    let comparable = profile.comparable();
-    let are_comparable = comparable.len() == profile.measures.len();
-    let main = comparable.first();
-    let are_parts = main.is_some_and(|measure| {
-        measure.is_additive() && measure.numbers().iter().flatten().all(|number| *number >= 0.0)
-    });
-    let layout = if kind == ChartKind::StackedBar { Layout::Stacked } else { Layout::Grouped };
-    let fits = |outer: &Column<'_>, inner: &Column<'_>| outer.distinct <= MAX_GROUPS && inner.distinct <= MAX_SERIES;
-    let drawn = match (kind, &profile.times[..], &profile.categories[..], comparable.len()) {
-        (ChartKind::Bar, [time], [], 1) if are_comparable && time.distinct <= MAX_ORDERED_BARS => {
-            Some(build::bars(profile, time, &comparable, None))
+/// Builds bars instead of the chart that the rules chose, if they represent the columns equally well.
+fn redraw(profile: &Profile<'_>, kind: ChartKind) -> Option<Chart> {
+    let measures = profile.comparable();
+    let columns: Vec<&Column> = profile.times.iter().chain(&profile.categories).collect();
+    let (places, split) = match (*columns.first()?, columns.get(1), kind) {
+        (places, None, ChartKind::Bar) => (places, None),
+        (places, None, ChartKind::GroupedBar) if measures.len() > 1 => (places, None),
+        (places, Some(other), ChartKind::GroupedBar) => (places, Some((*other, Layout::Grouped))),
+        (places, Some(other), ChartKind::StackedBar) if measures[0].are_parts() => {
+            (places, Some((*other, Layout::Stacked)))
         }
-        (ChartKind::Bar | ChartKind::GroupedBar, [time], [], 2..=MAX_SERIES)
-            if are_comparable && time.distinct <= MAX_GROUPS =>
-        {
-            Some(build::bars(profile, time, &comparable, None))
-        }
-        (ChartKind::StackedBar, ..) if !are_parts => None,
-        (ChartKind::GroupedBar | ChartKind::StackedBar, [time], [category], 1) if fits(time, category) => {
-            build::matrix(profile, time, category, layout)
-        }
-        (ChartKind::GroupedBar | ChartKind::StackedBar, [], [one, other], 1) if fits(one, other) => {
-            build::matrix(profile, one, other, layout)
-        }
-        _ => None,
+        _ => return None,
     };
-    drawn.map_or(Choice::Table { reason: find_reason(kind) }, |chart| Choice::Chart(Box::new(chart)))
+    let (bars, series) = match split {
+        Some((other, _)) => (MAX_GROUPS, if measures.len() == 1 { other.distinct } else { usize::MAX }),
+        None => (if measures.len() > 1 { MAX_GROUPS } else { MAX_BARS }, measures.len()),
+    };
+    let fits = measures.len() == profile.measures.len() && places.distinct <= bars && series <= MAX_SERIES;
+    fits.then(|| build::bars(profile, places, split, &measures)).flatten()
+}
+
+fn finish(kind: ChartKind, chart: Option<Chart>) -> Choice {
+    chart.map_or(Choice::Table { reason: find_reason(kind) }, |chart| Choice::Chart(Box::new(chart)))
 }
 
 /// Returns why the requested kind is not possible.
@@ -127,7 +135,7 @@ fn find_reason(kind: ChartKind) -> &'static str {
 /// Returns a note with the titles of the other columns.
 fn list_others(data: &Data<'_>, drawn: &[String]) -> Option<String> {
     let profile = Profile::new(data);
-    let others = profile.measures.iter().filter(|column| !drawn.iter().any(|name| name == column.name));
+    let others = profile.measures.iter().filter(|column| !drawn.contains(&column.name));
     let titles: Vec<String> = others.map(|column| column.axis().title).collect();
     (!titles.is_empty()).then(|| format!("Only in the table: {}", titles.join(", ")))
 }

@@ -1,5 +1,6 @@
 //! Charts of rows that a client sends.
 
+use prospector_agent::ask::DataQuestion;
 use prospector_chart::{ChartKind, Choice, Data, Proposal, VegaLite, choose};
 use prospector_core::{Owner, work::compute};
 use schemars::JsonSchema;
@@ -24,12 +25,15 @@ const WIDTH: u32 = 720;
 pub(crate) struct Drawn {
     columns: Vec<String>,
     rows: Vec<Vec<Value>>,
-    /// The question that the rows answer.
+    /// The question that the rows answer, used as title if there is no other.
     #[serde(default)]
     question: String,
     /// Title of the chart: what the rows are, including their filters. Derived from the columns if absent.
     #[serde(default)]
     title: String,
+    /// The query of the rows, which distinguishes keys, sums and other measures.
+    #[serde(default)]
+    sql: String,
     /// Units of columns, as pairs of column name and unit.
     #[serde(default)]
     units: Vec<(String, String)>,
@@ -111,16 +115,19 @@ impl Drawn {
     }
 
     /// Draws the chart by the rules for charts. Call [`Drawn::estimate`] first to reject results that are too large.
-    pub(crate) fn draw(&self) -> Drawing {
-        let data = Data {
-            question: &self.question,
-            title: &self.title,
-            units: &self.units,
-            columns: &self.columns,
-            rows: &self.rows,
+    pub(crate) fn draw(self) -> Drawing {
+        let result = DataQuestion {
+            question: self.question,
+            title: self.title,
+            sql: self.sql,
+            databases: self.sources,
+            columns: self.columns,
+            units: self.units,
+            rows: self.rows,
             has_more: self.has_more,
-            sources: &self.sources,
+            ..DataQuestion::default()
         };
+        let data = result.data();
         let headline = data.headline().map(|found| ShownHeadline {
             value: found.value,
             label: found.label,

@@ -1,12 +1,16 @@
 //! Which measure of several is drawn, and which share an axis.
 
-use prospector_chart::{Choice, Data, Drawing, choose};
+use prospector_chart::{Choice, Data, Drawing, Use, choose};
 use serde_json::{Value, json};
 
+use Use::{Dimension, Measure, Stored, Sum};
+
 /// Checks the axis title of a single measure, the names of several measures, or the reason why there is no chart.
-fn check(question: &str, columns: &[&str], rows: &[Vec<Value>], expected: &[&str]) {
-    let columns: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
-    let found = match choose(&Data { question, columns: &columns, rows, ..Data::default() }) {
+fn check(columns: &[(&str, Use)], rows: &Value, expected: &[&str]) {
+    let names: Vec<String> = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let uses = columns.iter().map(|(_, known)| Some(*known)).collect();
+    let rows: Vec<Vec<Value>> = serde_json::from_value(rows.clone()).unwrap();
+    let found = match choose(&Data { columns: &names, rows: &rows, uses, ..Data::default() }) {
         Choice::Table { reason } => vec![reason.to_owned()],
         Choice::Chart(chart) => match &chart.drawing {
             Drawing::Bars { series, .. } | Drawing::Lines { series, .. } if series.len() > 1 => {
@@ -17,54 +21,38 @@ fn check(question: &str, columns: &[&str], rows: &[Vec<Value>], expected: &[&str
             }
         },
     };
-    assert_eq!(found, expected, "{question}");
+    assert_eq!(found, expected, "{columns:?}");
 }
 
 #[test]
-fn separates_ages_from_counts() {
-    let rows = [
-        vec![json!("Willow"), json!(2), json!(2), json!(25)],
-        vec![json!("Capital"), json!(2), json!(1), json!(27)],
-        vec![json!("Plaza"), json!(1), json!(0), json!(36)],
-        vec![json!("River"), json!(0), json!(null), json!(null)],
-    ];
-    let columns = ["name", "visits", "under_30", "youngest"];
-    check(
-        "How many visits has each museum, and how many by visitors under 30?",
-        &columns,
-        &rows,
-        &["Visits", "Under 30"],
-    );
+fn sums_do_not_share_an_axis_with_other_measures() {
+    let columns = [("name", Dimension), ("visits", Sum), ("under_30", Sum), ("youngest", Measure)];
+    let rows = json!([["Willow", 2, 2, 25], ["Capital", 2, 1, 27], ["Plaza", 1, 0, 36], ["River", 0, null, null]]);
+    check(&columns, &rows, &["Visits", "Under 30"]);
+}
+
+#[test]
+fn incompatible_scales_do_not_share_an_axis() {
+    let columns = [("name", Dimension), ("savings", Sum), ("checking", Sum)];
     let rows =
-        [1, 2, 3, 4].map(|at| vec![json!(format!("c{at}")), json!(3.5 * f64::from(at)), json!(36.5 + f64::from(at))]);
-    check("Average visits and age by clinic", &["clinic", "avg_visits", "avg_age"], &rows, &["Avg visits"]);
+        json!([["Weeks", 60, 7_000], ["Brown", 200_000, 10_000], ["Wang", 999_999_999, 2_000], ["Porter", 240, 77]]);
+    check(&columns, &rows, &["Savings"]);
 }
 
 #[test]
-fn draws_the_requested_measure() {
-    let rows = [
-        vec![json!("Paul"), json!(1), json!(24.0), json!(3)],
-        vec![json!("Carla"), json!(1), json!(16.0), json!(2)],
-        vec![json!("Laverne"), json!(1), json!(8.5), json!(1)],
-    ];
-    check("Total hours on call per nurse and floor", &["name", "floors", "hours", "shifts"], &rows, &["Hours"]);
+fn draws_the_sorted_measure() {
+    let columns = [("name", Dimension), ("floors", Sum), ("hours", Sum), ("shifts", Sum)];
+    let rows = json!([["Paul", 1, 24.5, 3], ["Carla", 2, 16.0, 3], ["Laverne", 1, 8.5, 1]]);
+    check(&columns, &rows, &["Hours"]);
 }
 
 #[test]
-fn draws_compared_measures_together() {
-    let row = |name: &str, savings: i64, checking: i64| vec![json!(name), json!(savings), json!(checking)];
-    let rows = [
-        row("Weeks", 60, 7_000),
-        row("Brown", 200_000, 10_000),
-        row("Wang", 999_999_999, 2_000),
-        row("Porter", 240, 77),
-    ];
-    let columns = ["name", "savings", "checking"];
-    check(
-        "Who has less in savings than in checking?",
-        &columns,
-        &rows,
-        &["the requested measures do not fit on one axis"],
-    );
-    check("How much is in savings?", &columns, &rows, &["Savings"]);
+fn keys_are_not_drawn() {
+    let phones = json!([["Ana", 351912345678i64], ["Rui", 351932345678i64], ["Gil", 351922345678i64]]);
+    check(&[("name", Stored), ("phone", Stored)], &phones, &["there is no numeric measure"]);
+    check(&[("name", Dimension), ("phone", Measure)], &phones, &["Phone"]);
+    let people = json!([[1, "Ana", 31], [2, "Rui", 45], [3, "Gil", 31]]);
+    check(&[("person_id", Stored), ("name", Stored), ("age", Stored)], &people, &["Age"]);
+    let stores = json!([[7, "Porto", 310], [9, "Porto", 450], [4, "Faro", 310]]);
+    check(&[("store", Dimension), ("city", Dimension), ("orders", Sum)], &stores, &["a category has several rows"]);
 }

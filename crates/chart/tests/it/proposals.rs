@@ -1,6 +1,6 @@
 //! Requested charts: drawn if the rules allow it for the columns, otherwise dropped with a reason.
 
-use prospector_chart::{ChartKind, Choice, Data, Proposal};
+use prospector_chart::{ChartKind, Choice, Data, Proposal, Use};
 use serde_json::{Value, json};
 
 /// Checks the kind of chart drawn for a proposal, or the reason for rejecting it.
@@ -38,7 +38,13 @@ fn draws_valid_proposals() {
     let columns: &[&str] = &["country", "channel", "orders"];
     check(ChartKind::StackedBar, columns, (columns, &parts), "stacked_bar");
     check(ChartKind::GroupedBar, columns, (columns, &parts), "grouped_bar");
-    check(ChartKind::Bar, columns, (columns, &parts), "stacked_bar");
+    check(ChartKind::Bar, columns, (columns, &parts), "grouped_bar");
+    let columns: &[&str] = &["this_month", "last_month"];
+    check(ChartKind::Figure, columns, (columns, &[vec![json!(128_400.5), json!(117_200)]]), "figure");
+    let years = [vec![json!(2024), json!(9)], vec![json!(2025), json!(11)]];
+    check(ChartKind::Figure, &["year", "orders"], (&["year", "orders"], &years), "figure");
+    let lengths: Vec<Vec<Value>> = (0..9).map(|at| vec![json!(format!("t{at}")), json!(900 - at * at)]).collect();
+    check(ChartKind::Bar, &["track", "length"], (&["track", "length"], &lengths), "bar");
 }
 
 #[test]
@@ -99,4 +105,16 @@ fn kinds_have_names() {
     assert_eq!(ChartKind::from_name(" Stacked Bar"), Some(ChartKind::StackedBar));
     assert_eq!(ChartKind::from_name("grouped"), Some(ChartKind::GroupedBar));
     assert_eq!((ChartKind::from_name("pie"), ChartKind::from_name("")), (None, None));
+}
+
+#[test]
+fn known_uses_override_the_order_of_columns() {
+    let columns = ["year", "orders"].map(str::to_owned);
+    let rows: Vec<Vec<Value>> = (2020..2026).map(|year| vec![json!(year), json!(year % 7)]).collect();
+    let uses = vec![Some(Use::Dimension), Some(Use::Sum)];
+    let proposal = Proposal { kind: ChartKind::Bar, columns: vec!["orders".into(), "year".into()] };
+    let Choice::Chart(chart) = proposal.judge(&Data { columns: &columns, rows: &rows, uses, ..Data::default() }) else {
+        panic!()
+    };
+    assert_eq!((chart.across.title.as_str(), chart.measure.title.as_str()), ("Year", "Orders"));
 }

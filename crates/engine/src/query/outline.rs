@@ -9,7 +9,7 @@ use sqlparser::ast::{
     BinaryOperator, Expr, GroupByExpr, Query, Select, SelectItem, Statement, UnaryOperator, Value, Visit, Visitor,
 };
 
-use crate::syntax::{column_name, name_of};
+use crate::syntax::{column_name, name_of, plain_call};
 
 /// The maximum length of a parsed text in characters.
 const MAX_CHARS: usize = 20_000;
@@ -26,7 +26,8 @@ pub struct Outline {
     pub is_filtered: bool,
     /// Whether it has GROUP BY.
     pub is_grouped: bool,
-    /// The function that computes a column, by the column's name in lower case; `None` if the name has other expressions too.
+    /// The function that computes a column, by the column's name in lower case, without rounding and defaults; `None` if
+    /// the name has other expressions too.
     functions: BTreeMap<String, Option<String>>,
     /// The functions of unnamed columns.
     unnamed: Vec<String>,
@@ -34,6 +35,8 @@ pub struct Outline {
     renamed: BTreeMap<String, String>,
     /// The columns and aliases in GROUP BY, and the columns that are equal to other columns, in lower case.
     keys: BTreeSet<String>,
+    /// The aliases of functions in GROUP BY, in lower case.
+    groups: BTreeSet<String>,
 }
 
 /// A text or a number that a column is compared with.
@@ -68,7 +71,8 @@ impl Outline {
         outline
     }
 
-    /// Returns the function that computes a column, such as `count`; `None` if that is not certain.
+    /// Returns the function that computes a column, such as `count`; `None` if that is not certain. Rounding, casts and
+    /// defaults for NULL are skipped.
     pub fn function_of(&self, column: &str) -> Option<&str> {
         let column = column.to_lowercase();
         if let Some(function) = self.functions.get(&column) {
@@ -88,20 +92,33 @@ impl Outline {
     pub fn is_key(&self, column: &str) -> bool {
         let column = column.to_lowercase();
         let origin = self.renamed.get(&column).unwrap_or(&column);
-        self.function_of(&column).is_none() && (self.keys.contains(&column) || self.keys.contains(origin))
+        let is_named = self.keys.contains(&column) || self.keys.contains(origin);
+        self.groups.contains(&column) || self.function_of(&column).is_none() && is_named
     }
 
-    /// Adds the columns of GROUP BY; a number is the position of a column.
+    /// Adds the columns of GROUP BY. A number is the position of a column, another expression the column or its alias.
     fn add_groups(&mut self, groups: &[Expr], select: &Select) {
         for group in groups {
-            let item =
-                literal(group).and_then(|text| select.projection.get(text.parse::<usize>().ok()?.checked_sub(1)?));
-            let name = match item {
-                Some(SelectItem::ExprWithAlias { alias, .. }) => Some(alias.value.to_lowercase()),
-                Some(SelectItem::UnnamedExpr(expr)) => column_of(expr),
-                Some(_) => None,
-                None => column_of(group),
+            let name = column_of(group);
+            let position = literal(group).and_then(|text| text.parse::<usize>().ok()?.checked_sub(1));
+            let is_same = |item: &&SelectItem| match item {
+                SelectItem::ExprWithAlias { expr, alias } => {
+                    expr == group || name.as_ref().is_some_and(|name| *name == alias.value.to_lowercase())
+                }
+                _ => false,
             };
+            let item = match position {
+                Some(position) => select.projection.get(position),
+                None => select.projection.iter().find(is_same),
+            };
+            match item {
+                Some(SelectItem::ExprWithAlias { expr: Expr::Function(_), alias }) => {
+                    self.groups.insert(alias.value.to_lowercase());
+                }
+                Some(SelectItem::ExprWithAlias { alias, .. }) => self.keys.extend([alias.value.to_lowercase()]),
+                Some(SelectItem::UnnamedExpr(expr)) => self.keys.extend(column_of(expr)),
+                _ => {}
+            }
             self.keys.extend(name);
         }
     }
@@ -110,7 +127,7 @@ impl Outline {
         match item {
             SelectItem::UnnamedExpr(Expr::Function(function)) => self.unnamed.push(name_of(function)),
             SelectItem::ExprWithAlias { expr, alias } => {
-                let function = match expr {
+                let function = match without_rounding(expr) {
                     Expr::Function(function) => Some(name_of(function)),
                     // A column of a subquery keeps the function of the subquery.
                     Expr::Identifier(_) | Expr::CompoundIdentifier(_) => {
@@ -183,6 +200,20 @@ impl Visitor for Outline {
     }
 }
 
+/// Returns the expression that rounding, casts and defaults for NULL are applied to.
+fn without_rounding(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => without_rounding(inner),
+        Expr::Function(_) => match plain_call(expr) {
+            Some(call) if matches!(call.name.as_str(), "round" | "coalesce" | "ifnull") => {
+                call.arguments.first().map_or(expr, |inner| without_rounding(inner))
+            }
+            _ => expr,
+        },
+        _ => expr,
+    }
+}
+
 fn is_comparison(op: &BinaryOperator) -> bool {
     use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
     matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq)
@@ -243,6 +274,8 @@ mod tests {
             ("SELECT COUNT(*) AS n FROM a UNION SELECT SUM(x) AS n FROM b", "n", None),
             ("SELECT n / 7 AS n FROM (SELECT COUNT(*) AS n FROM t) q", "n", None),
             ("SELECT a -- COUNT(*) AS a\n FROM t", "a", None),
+            ("SELECT ROUND(COALESCE(CAST(SUM(x) AS DOUBLE), 0), 2) AS total FROM t", "total", Some("sum")),
+            ("SELECT ROUND(SUM(x) / 7, 2) AS total FROM t", "total", None),
             ("", "n", None),
         ] {
             assert_eq!(Outline::of(sql).function_of(column), expected, "{sql}");
@@ -282,6 +315,10 @@ mod tests {
             ("SELECT x / 2 AS half, COUNT(*) AS n FROM t GROUP BY half", "half", true),
             ("SELECT x / 2 AS half, COUNT(*) AS n FROM t GROUP BY half", "n", false),
             ("SELECT id, pages FROM books WHERE pages = 5", "pages", false),
+            ("SELECT hour(d) AS h, COUNT(*) AS n FROM t GROUP BY 1", "h", true),
+            ("SELECT hour(d) AS h, COUNT(*) AS n FROM t GROUP BY hour(d)", "h", true),
+            ("SELECT hour(d) AS h, COUNT(*) AS n FROM t GROUP BY h", "h", true),
+            ("SELECT hour(d) AS h, COUNT(*) AS n FROM t GROUP BY h", "n", false),
         ] {
             assert_eq!(Outline::of(sql).is_key(column), expected, "{sql}: {column}");
         }

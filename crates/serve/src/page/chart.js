@@ -24,10 +24,10 @@ export function taken(svg) {
 }
 
 /** Renders the chart of a result into a placeholder. `under` is the heading above it; `onHeadline` receives the headline number. */
-export function chartOf(result, { question = "", title = "", units = [], sources = [], name = "chart", under = "", proposal = null, onHeadline = null } = {}) {
+export function chartOf(result, { question = "", title = "", sql = "", units = [], sources = [], name = "chart", under = "", proposal = null, onHeadline = null } = {}) {
   const place = el("figure", { class: "chart", hidden: true });
   if (!result.rows?.length) return place;
-  const asked = { columns: result.columns, rows: result.rows, has_more: Boolean(result.has_more), question, title, units, sources,
+  const asked = { columns: result.columns, rows: result.rows, has_more: Boolean(result.has_more), question, title, sql, units, sources,
     ...(proposal ? { proposal } : {}) };
   let wide = 0;
   const show = async (width) => {

@@ -22,7 +22,7 @@ export function evidence(ran, mayRun, isFirst, asked, proposal = null) {
     if (ran.error) return body.append(el("p", { class: "status bad" }, ran.error), sql);
     if (!ran.rows.length) return body.append(el("p", { class: "status" }, "No rows."), sql);
     const headline = el("p", { class: "headline", hidden: true });
-    const drawing = chartOf(ran, { question: ran.question, title: ran.title, units: ran.units, sources: ran.databases, name, under: about || asked, proposal,
+    const drawing = chartOf(ran, { question: ran.question, title: ran.title, sql: ran.sql, units: ran.units, sources: ran.databases, name, under: about || asked, proposal,
       onHeadline: (found) => fillHeadline(headline, found, measureOf(ran)) });
     const table = [rowsTable(ran.columns, ran.rows, `Rows of ${ran.id}`, true, ran.units), el("p", { class: "actions" }, keepButtons(name, ran.columns, ran.rows))];
     // A single value is the headline.

@@ -61,7 +61,7 @@ export function sqlOf(ran, mayRun) {
       if (result.error) throw new Error([result.message, result.suggestion].filter(Boolean).join(" "));
       said.className = "status";
       said.textContent = `${many(result.rows.length, "row")}${result.has_more ? ", and more" : ""}`;
-      place.replaceChildren(chartOf(result, { question: ran.question, sources: result.databases }),
+      place.replaceChildren(chartOf(result, { question: ran.question, sql: text, sources: result.databases }),
         rowsTable(result.columns, result.rows, "Rows of the changed query"), el("p", { class: "actions" }, keepButtons("query", result.columns, result.rows)));
     } catch (error) {
       said.className = "status bad";

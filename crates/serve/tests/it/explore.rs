@@ -20,7 +20,9 @@ async fn check(server: &Running, drawn: Value, expected: &str) -> Value {
 async fn draws_charts_of_rows() {
     let server = Running::usual().await;
     let rows = json!([["PT", 22], ["ES", 41], ["FR", 38]]);
-    let drawn = json!({"columns": ["country", "customers"], "rows": rows, "width": 400, "sources": ["shop"]});
+    let sql = "SELECT country, COUNT(*) AS customers FROM customer GROUP BY country";
+    let drawn =
+        json!({"columns": ["country", "customers"], "rows": rows, "sql": sql, "width": 400, "sources": ["shop"]});
     let said = check(&server, drawn, "bar").await;
     let chart = &said["chart"];
     assert!(
@@ -29,7 +31,9 @@ async fn draws_charts_of_rows() {
     assert!(chart["description"].as_str().unwrap().ends_with("Source: shop."), "{chart}");
     assert_eq!((&said["headline"]["value"], &said["headline"]["label"]), (&json!("101"), &json!("Total")));
     let titled = json!({"columns": ["country", "n"], "rows": rows, "title": "paid orders by country"});
-    assert_eq!(check(&server, titled, "bar").await["chart"]["title"], "Paid orders by country");
+    let said = check(&server, titled, "bar").await;
+    assert_eq!(said["chart"]["title"], "Paid orders by country");
+    assert_eq!(said["headline"]["label"], "Highest: ES", "without the query, nothing is known to be a sum");
     assert_eq!(chart["vega"]["$schema"], "https://vega.github.io/schema/vega-lite/v5.json");
     let single = json!({"columns": ["revenue"], "rows": [[1234.5]], "units": [["revenue", "USD"]]});
     let said = check(&server, single, "a sentence is sufficient").await;
