@@ -60,6 +60,8 @@ pub(crate) fn trace(answer: &str, basis: &Basis<'_>) -> (Tracing, String) {
     let mut marked = String::with_capacity(answer.len());
     let mut inherited: Vec<String> = Vec::new();
     let mut stated: Vec<Stated> = Vec::new();
+    // The columns of inserted tables, which make no claim of their own.
+    let mut inserted = Stated::default();
     // The claim that may introduce a list or a table.
     let mut introduction: Option<usize> = None;
     let mut table = Table::default();
@@ -111,11 +113,16 @@ pub(crate) fn trace(answer: &str, basis: &Basis<'_>) -> (Tracing, String) {
                 if !is_item {
                     introduction = Some(stated.len() - 1);
                 }
+            } else {
+                inserted.extend(&checked.stated);
             }
         }
         marked.push('\n');
     }
     marked.truncate(marked.trim_end().len());
+    if let Some(last) = stated.last_mut() {
+        last.extend(&inserted);
+    }
     for (claim, stated) in tracing.claims.iter_mut().zip(&stated) {
         claim.columns = stated.names(&tracer.sources);
     }

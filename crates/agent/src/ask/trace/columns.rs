@@ -103,6 +103,12 @@ impl Stated {
         self.uncertain.clear();
     }
 
+    /// Adds the columns of another sentence.
+    pub(super) fn extend(&mut self, other: &Stated) {
+        self.columns.extend(&other.columns);
+        self.uncertain.extend(&other.uncertain);
+    }
+
     /// Returns the names of the columns by result.
     pub(super) fn names(&self, sources: &[Source<'_>]) -> BTreeMap<String, Vec<String>> {
         let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();

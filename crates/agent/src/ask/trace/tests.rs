@@ -144,10 +144,10 @@ const STATED: &[(&str, &[&str])] = &[
     ("Brazil has {{Q1: orders[Brazil]}} orders.", &["country", "orders"]),
     ("There are {{Q1: sum(orders)}} orders.", &["orders"]),
     ("Brazil has {{Q1: revenue[Brazil] / sum(revenue) as %}} of it.", &["country", "revenue"]),
-    ("The orders by country:\n\n{{Q1: columns country, orders}}", &["country", "orders"]),
     ("The orders by country [Q1]:\n\n{{Q1: columns country, orders}}", &["country", "orders"]),
     ("All of it [Q1]:\n\n{{Q1}}", &["country", "orders", "revenue"]),
-    ("There are 3 countries with Brazil first [Q1].", &["country"]),
+    ("Brazil has 12 orders [Q1].\n\n{{Q1: columns country, revenue}}", &["country", "orders", "revenue"]),
+    ("{{Q1: columns country, revenue}}\n\nBrazil has 12 orders [Q1].", &["country", "orders", "revenue"]),
     // Calculated numbers, and sentences without a value.
     ("Together 25 orders [Q1].", &["*"]),
     ("Brazil is ahead [Q1].", &["*"]),
@@ -194,5 +194,5 @@ fn a_warned_column_makes_only_answers_partial_that_state_it() {
         }
     }
     println!("{right} of {all} statuses are right, {relaxed} of them not partial");
-    assert_eq!((right, all, relaxed), (all, 95, 25));
+    assert_eq!((right, all, relaxed), (all, 95, 11));
 }
