@@ -34,7 +34,7 @@ const NOT_RUN: [(&str, usize, &str); 5] = [
     ("build", 10, "compiles or installs"),
     ("data", 4, "needs sets of questions that are not in the repository"),
     ("key", 2, "needs the key of a provider, or a server of models"),
-    ("server", 5, "needs other servers, or installs other programs"),
+    ("server", 4, "needs other servers, or installs other programs"),
     ("serves", 4, "runs until it is stopped"),
 ];
 

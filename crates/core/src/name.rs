@@ -24,7 +24,7 @@ fn letters(name: &str) -> impl Iterator<Item = char> {
 /// Case and punctuation are ignored.
 pub fn is_slip(a: &str, b: &str) -> bool {
     const MIN_LETTERS: usize = 4;
-    let (a, b) = (compared(a), compared(b));
+    let (a, b) = (fold_start(a), fold_start(b));
     let is_long = |name: &str| name.chars().count() >= MIN_LETTERS;
     is_long(&a) && is_long(&b) && strsim::osa_distance(&a, &b) <= 1
 }
@@ -32,8 +32,8 @@ pub fn is_slip(a: &str, b: &str) -> bool {
 /// Returns up to `limit` of `candidates` that are closest to `wanted`, best first. Never empty if there are candidates, so that an
 /// unknown name is always answered with valid ones. Only the first 256 letters and digits are compared.
 pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<String> {
-    let wanted = compared(wanted);
-    let scored = candidates.into_iter().map(|candidate| (similarity(&wanted, &compared(candidate)), candidate));
+    let wanted = fold_start(wanted);
+    let scored = candidates.into_iter().map(|candidate| (similarity(&wanted, &fold_start(candidate)), candidate));
     let mut scored: Vec<(f64, &str)> = scored.collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     // Next to a close name, distant ones only distract.
@@ -44,11 +44,11 @@ pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>, 
 /// Returns whether one of two names may be meant by the other.
 pub fn is_similar(a: &str, b: &str) -> bool {
     const MIN_SIMILARITY: f64 = 0.8;
-    similarity(&compared(a), &compared(b)) >= MIN_SIMILARITY
+    similarity(&fold_start(a), &fold_start(b)) >= MIN_SIMILARITY
 }
 
 /// Returns the start of a name, in lower case and without punctuation.
-fn compared(name: &str) -> String {
+fn fold_start(name: &str) -> String {
     letters(name).take(MAX_COMPARED).collect()
 }
 

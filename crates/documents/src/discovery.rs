@@ -77,6 +77,11 @@ impl DocumentDiscovery {
         self
     }
 
+    /// Returns whether a name is that of a resource, which may be made from a template and is then not listed.
+    pub fn is_resource(&self, name: &str) -> bool {
+        self.reader_of(name).is_some()
+    }
+
     /// What reads the resource of a name; nothing where the name is not that of a resource.
     pub(crate) fn reader_of(&self, name: &str) -> Option<&Arc<dyn ResourceReader>> {
         self.reader.as_ref().filter(|reader| reader.knows(name))

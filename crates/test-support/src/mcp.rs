@@ -80,10 +80,10 @@ fn read(path: &Path) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Reports a change of the lists whenever the script changes.
+/// Reports a change of the lists whenever the script changes, for at most five minutes.
 fn watch(path: &Path) {
     let mut known = std::fs::read_to_string(path).ok();
-    loop {
+    for _ in 0..6_000 {
         std::thread::sleep(Duration::from_millis(50));
         let now = std::fs::read_to_string(path).ok().filter(|text| serde_json::from_str::<Value>(text).is_ok());
         if now.is_some() && now != known {

@@ -24,7 +24,7 @@ impl<'a> Resolver<'a> {
             match item {
                 SelectItem::ExprWithAlias { expr, alias } => {
                     let own = self.column_of(expr).unwrap_or_default();
-                    let (name, measured) = (Some(self.dialect.name_of(alias)), self.measured(expr));
+                    let (name, measured) = (Some(self.dialect.name_of(alias)), self.find_measured(expr));
                     columns.list.push(NamedColumn { name, measured, ..own });
                 }
                 SelectItem::UnnamedExpr(expr) => {
@@ -101,11 +101,11 @@ impl<'a> Resolver<'a> {
             },
             _ => None,
         });
-        NamedColumn { name, measured: self.measured(expr), ..NamedColumn::default() }
+        NamedColumn { name, measured: self.find_measured(expr), ..NamedColumn::default() }
     }
 
     /// Returns the described column whose unit the values of an expression have.
-    fn measured(&self, expr: &Expr) -> Option<&'a Column> {
+    fn find_measured(&self, expr: &Expr) -> Option<&'a Column> {
         let expr = without_parentheses(expr);
         match plain_call(expr) {
             None => self.column_of(expr)?.measured,
