@@ -243,7 +243,9 @@ impl TargetResolver {
         }
         // The text after a `#` is a part, unless the name itself contains it.
         let is_whole = |name: &str| !id.contains('#') || name == id;
-        if let Some(document) = self.documents.resolve(id).filter(|document| is_whole(&document.name)) {
+        if self.documents.is_resource(id) {
+            found.push((id.to_owned(), Target::Document(id.to_owned())));
+        } else if let Some(document) = self.documents.resolve(id).filter(|document| is_whole(&document.name)) {
             found.push((document.name.clone(), Target::Document(document.name.clone())));
         }
         if let Some(skill) = self.skills.resolve(id).filter(|skill| is_whole(&skill.name)) {

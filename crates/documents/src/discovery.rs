@@ -77,7 +77,7 @@ impl DocumentDiscovery {
         self
     }
 
-    /// Returns whether a name is that of a resource, which may be made from a template and is then not listed.
+    /// Returns whether a name is that of a resource of an MCP server, or of one that a template of it makes.
     pub fn is_resource(&self, name: &str) -> bool {
         self.reader_of(name).is_some()
     }

@@ -16,10 +16,8 @@ impl Catalog {
             ResourceKind::Column => self.schema.resolve_column(id),
             ResourceKind::Api => self.apis.api(id).ok().map(|api| api.name.clone()),
             ResourceKind::Operation => self.apis.resolve_operation(id),
-            ResourceKind::Document => {
-                let document = self.documents.resolve_id(id).map(|(document, _)| document.name.clone());
-                document.or_else(|| self.documents.is_resource(id).then(|| id.to_owned()))
-            }
+            ResourceKind::Document if self.documents.is_resource(id) => Some(id.to_owned()),
+            ResourceKind::Document => self.documents.resolve_id(id).map(|(document, _)| document.name.clone()),
             ResourceKind::Skill => self.skills.resolve(id).map(|skill| skill.name.clone()),
             ResourceKind::Metric => {
                 let segment = || self.metrics.segment(id).map(|segment| segment.name.clone());

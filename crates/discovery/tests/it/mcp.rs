@@ -265,6 +265,9 @@ async fn resources_are_documents_that_are_read_on_demand() {
     assert!(read("s/demo://7/text").await.contains("text of demo://7/text"));
     assert!(read("s/demo://{id}/text").await.contains("is a template"));
     assert!(read("s/file:///etc/passwd").await.contains("not_found"));
+    let described =
+        DiscoveryTools::new(&catalog, Profile::Compact).call("describe", json!({"ids": ["s/demo://7/text"]})).await;
+    assert!(described.unwrap().text().contains("text of demo://7/text"));
     let listed = call(&catalog, "list_documents", json!({})).await;
     assert!(listed.contains("\"type\":\"resource\"") && listed.contains("About the alpha"), "{listed}");
 }
