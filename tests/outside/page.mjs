@@ -624,7 +624,7 @@ try {
   {
     const { context, page, wrong } = await fresh();
     const evil = "<img src=x onerror=alert(1)>";
-    const questions = [{ id: "Q1", question: evil, sql: `SELECT '${evil}'`, databases: [evil], columns: [evil, "n"], rows: [[evil, 3], ["</svg><script>alert(1)</script>", 9], ["=cmd()", 5]], has_more: false }];
+    const questions = [{ id: "Q1", question: evil, sql: `SELECT '${evil}' AS "${evil}", COUNT(*) AS n FROM t GROUP BY 1`, databases: [evil], columns: [evil, "n"], rows: [[evil, 3], ["</svg><script>alert(1)</script>", 9], ["=cmd()", 5]], has_more: false }];
     const answered = (more) => ({ question: "What did we earn?", mode: "exploratory", model: "a model", status: "partial", caveats: ["needs clarification: which revenue?"], answer: `It is 9 [Q1]. ${evil}`, best_effort: false, classification: "data", questions,
       chart: { of: "Q1" }, premises: [], clarifications: [], tracing: { ok: true, checked: 1, claims: [] }, follow_ups: [], metrics: { cost_dollars: 0.0123 }, ended: "completed", ...more });
     const bodies = [];
