@@ -168,7 +168,7 @@ try {
     const evil = "<img src=x onerror=alert(1)>";
     const result = { content: [{ type: "text", text: "It is 9." }], structuredContent: {
       question: "What did we earn?", mode: "exploratory", model: "m", status: "partial", answer: `It is 9 [Q1]. ${evil} [more](https://x.example/a)`, best_effort: false,
-      questions: [{ id: "Q1", question: evil, sql: `SELECT '${evil}'`, databases: [evil], columns: [evil, "n"], rows: [[evil, 3], ["</script><script>alert(1)</script>", 9], ["c", 4]], has_more: false }],
+      questions: [{ id: "Q1", question: evil, sql: `SELECT '${evil}' AS "${evil}", COUNT(*) AS n FROM t GROUP BY 1`, databases: [evil], columns: [evil, "n"], rows: [[evil, 3], ["</script><script>alert(1)</script>", 9], ["c", 4]], has_more: false }],
       chart: { of: "Q1" }, premises: [], clarifications: ["Which revenue do you mean: gross or net?"], tracing: { ok: true, claims: [] },
       follow_ups: ["And by month?"], metrics: {}, ended: "completed" } };
     const view = await shown("ask", { question: "What did we earn?" }, { theme: "dark", result });
