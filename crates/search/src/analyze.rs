@@ -23,32 +23,6 @@ static COMMON: LazyLock<HashSet<&'static str>> = LazyLock::new(|| OF_QUERIES.ite
 static OF_TABLES: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| OF_QUERIES.iter().chain(OF_TABLE_QUERIES).copied().collect());
 
-/// Stems of words for time spans and for change over time.
-const SPANS_OF_TIME: &[&str] = &[
-    "annual",
-    "daili",
-    "day",
-    "hour",
-    "month",
-    "period",
-    "quarter",
-    "recent",
-    "today",
-    "tomorrow",
-    "trend",
-    "week",
-    "weekend",
-    "year",
-    "yearli",
-    "yesterday",
-];
-
-/// Returns whether a term of a question is about time.
-pub(crate) fn is_span_of_time(term: &str) -> bool {
-    let stem = term.strip_suffix("li").unwrap_or(term);
-    SPANS_OF_TIME.iter().any(|span| *span == term || *span == stem)
-}
-
 /// How a text is tokenized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {

@@ -95,10 +95,8 @@ impl QueryScores {
                     }
                 }
             }
-            // A number that occurs nowhere is a filter value, and such a time span is a grouping: neither describes the
-            // requested record.
-            let is_number = term.bytes().all(|byte| byte.is_ascii_digit());
-            let is_value = frequency == 0 && (is_number || analyze::is_span_of_time(&term));
+            // A number that occurs nowhere is a filter value and does not describe the requested record.
+            let is_value = frequency == 0 && term.bytes().all(|byte| byte.is_ascii_digit());
             let weight = if is_value { 0.0 } else { weight };
             total += weight;
             scores.known += if frequency > 0 { weight } else { 0.0 };
