@@ -25,6 +25,8 @@ pub struct NamedQuery {
     pub database: Option<String>,
     /// The query, with its parameters filled in.
     pub sql: String,
+    /// The values of its parameters: `year = 2025`.
+    pub parameters: Vec<String>,
     /// The names of the columns that it returns; empty if unknown.
     pub columns: Vec<String>,
     /// Why it cannot be read: it is stale, or a parameter has no default.

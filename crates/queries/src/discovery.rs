@@ -19,7 +19,7 @@ use crate::{
     load::load,
     model::{Parameter, QueryState},
     render::{place, record},
-    value::{Domain, admit, example, read},
+    value::{Domain, admit, example, read, show},
 };
 
 /// The verified queries of a catalog.
@@ -83,6 +83,8 @@ impl VerifiedQueries {
                 Ok(sql) => (sql, None),
                 Err(refusal) => (String::new(), Some(refusal.to_string())),
             };
+            let defaults = query.parameters.iter().filter_map(|one| Some((&one.name, one.default.as_ref()?)));
+            let parameters = defaults.map(|(name, value)| format!("{name} = {}", show(value))).collect();
             let columns = match &refusal {
                 None => {
                     engine.inspect(&sql, query.database.as_deref()).await.map(|found| found.output).unwrap_or_default()
@@ -94,6 +96,7 @@ impl VerifiedQueries {
                 name: query.name.clone(),
                 database: query.database.clone(),
                 sql,
+                parameters,
                 columns,
                 refusal,
             });

@@ -76,10 +76,14 @@ impl SemanticModel {
                 format!("rows of {} where {}", segment.entity, conditions.join(" and "))
             }
             SegmentMembers::Query { name, columns } => {
+                let queries = &self.declarations().queries;
+                let parameters = queries.iter().find(|query| query.name == *name).map(|query| &query.parameters);
+                let with = parameters.filter(|all| !all.is_empty()).map(|all| format!(" with {}", all.join(", ")));
                 format!(
-                    "rows of {} whose key is `{}` of the verified query `{name}`",
+                    "rows of {} whose key is `{}` of the verified query `{name}`{}",
                     segment.entity,
-                    columns.join("`, `")
+                    columns.join("`, `"),
+                    with.unwrap_or_default()
                 )
             }
         }
@@ -125,6 +129,7 @@ impl SemanticModel {
                 name: segment.name.clone(),
                 database: None,
                 sql: String::new(),
+                parameters: Vec::new(),
                 columns: segment.key.clone(),
                 refusal: None,
             };

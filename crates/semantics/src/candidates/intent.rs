@@ -115,6 +115,14 @@ impl Intent {
         }
     }
 
+    /// Returns the grouped columns that may be empty and must not be in a ranking: `the town with the fewest owners` is a town.
+    pub(super) fn ranked_columns(&self, scope: &Scope<'_>) -> Vec<Place> {
+        let may_lack = |place: &Place| place.0 != self.subject || scope.column(*place).nullable;
+        let is_filtered = |place: &Place| self.filters.iter().any(|(filtered, ..)| filtered == place);
+        let places = self.groups.iter().filter(|_| self.rank.is_some()).map(|group| group.place);
+        places.filter(|place| may_lack(place) && !is_filtered(place)).collect()
+    }
+
     pub(super) fn metrics(&self) -> &[String] {
         match &self.measure {
             Measure::Metrics(names) => names,

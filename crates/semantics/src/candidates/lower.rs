@@ -71,7 +71,10 @@ impl<'a> Implied<'a> {
             }
         }
         if let Some(rank) = &intent.rank {
-            self.exclude_unnamed(intent, &mut query);
+            for place in intent.ranked_columns(self.scope) {
+                let column = self.dimension(place);
+                query.filters.push(FilterCondition { column, op: FilterOp::Neq, value: Value::Null });
+            }
             // Ties are ordered by name.
             let names = query.dimensions.iter().map(|name| Order { by: name.clone(), descending: false });
             query.order = vec![Order { by: query.metrics[0].clone(), descending: rank.descending }];
@@ -81,17 +84,6 @@ impl<'a> Implied<'a> {
             query.ties = true;
         }
         query
-    }
-
-    /// Leaves the group of rows without a name out of a ranking: `the town with the fewest owners` is a town.
-    fn exclude_unnamed(&mut self, intent: &Intent, query: &mut MetricQuery) {
-        for Group { place, .. } in &intent.groups {
-            let may_lack = place.0 != intent.subject || self.scope.column(*place).nullable;
-            if may_lack && !intent.filters.iter().any(|(filtered, ..)| filtered == place) {
-                let column = self.dimension(*place);
-                query.filters.push(FilterCondition { column, op: FilterOp::Neq, value: Value::Null });
-            }
-        }
     }
 
     /// Returns the metric for the number of rows that meet the filters, divided by the number of all rows.

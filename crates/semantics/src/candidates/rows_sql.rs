@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use prospector_connect::filter::FilterOp;
 use prospector_text::periods::{NO_BEGINNING, NO_END};
+use serde_json::Value;
 
 use super::intent::{Intent, Measure, Rank, to_number};
 use super::lower::write_condition;
@@ -100,6 +101,9 @@ fn list_conditions(scope: &Scope<'_>, intent: &Intent, statement: &mut Statement
     let mut conditions = Vec::new();
     for (place, op, value) in &intent.filters {
         conditions.push(write_condition(&statement.column(*place)?, *op, value));
+    }
+    for place in intent.ranked_columns(scope) {
+        conditions.push(write_condition(&statement.column(place)?, FilterOp::Neq, &Value::Null));
     }
     if let (Some(by), Measure::Rows(_)) = (intent.rank.as_ref().and_then(|rank| rank.by), &intent.measure) {
         conditions.push(format!("{} IS NOT NULL", statement.column(by)?));
@@ -205,7 +209,7 @@ impl Statement<'_> {
         };
         let literal = |day: &String| match is_year {
             Some(place) => match self.scope.year_of(day, place) {
-                serde_json::Value::String(text) => format!("'{text}'"),
+                Value::String(text) => format!("'{text}'"),
                 other => other.to_string(),
             },
             None => format!("'{day}'"),

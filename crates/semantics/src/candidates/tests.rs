@@ -304,4 +304,6 @@ fn rows_without_a_name_are_not_ranked() {
     assert!(is_not_null("Which place has the fewest members?"));
     assert!(is_not_null("top 3 places by number of members"));
     assert!(!is_not_null("number of members by place"));
+    let best = list("Which place has the most members without visits?").remove(0).query;
+    assert!(matches!(best, CandidateQuery::Sql { sql, .. } if sql.contains("\"name\" IS NOT NULL")));
 }

@@ -70,6 +70,7 @@ fn query_of(name: &str, database: &str, sql: &str, columns: &[&str]) -> NamedQue
         name: name.into(),
         database: Some(database.into()),
         sql: sql.into(),
+        parameters: Vec::new(),
         columns: columns.iter().map(|name| (*name).to_owned()).collect(),
         refusal: None,
     }
@@ -272,6 +273,15 @@ fn finds_the_column_of_the_key() {
         assert!(problems.is_empty(), "{problems:?}");
         assert_eq!(model.segment("VIP").map(|segment| &segment.members), Some(&of_query("q", &[expected])));
     }
+}
+
+#[test]
+fn names_the_parameters_of_its_query() {
+    let query =
+        NamedQuery { parameters: vec!["year = 2025".into()], ..query_of("vip-customers", "shop", VIPS, &["id"]) };
+    let (model, _) = model(declare(vec![segment("vip", of_query("vip-customers", &[]))], vec![query]), Dialect::Sqlite);
+    let described = model.describe_members(model.segment("vip").unwrap());
+    assert_eq!(described, "rows of customer whose key is `id` of the verified query `vip-customers` with year = 2025");
 }
 
 #[test]

@@ -25,6 +25,7 @@ fn query(name: &str, database: Option<&str>, sql: &str) -> NamedQuery {
         name: name.into(),
         database: database.map(str::to_owned),
         sql: sql.into(),
+        parameters: Vec::new(),
         columns: Vec::new(),
         refusal: None,
     }
