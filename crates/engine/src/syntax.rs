@@ -104,6 +104,16 @@ pub(crate) fn count_of(expr: &Expr) -> Option<usize> {
     number_of(expr)?.parse().ok()
 }
 
+/// Returns whether a part of a name is `*`.
+pub(crate) fn is_wildcard(part: &Ident) -> bool {
+    part.value == "*" && part.quote_style.is_none()
+}
+
+/// Returns whether a text is a word of ASCII letters, digits and `_`.
+pub(crate) fn is_word(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
 /// Returns the last part of the name of a table or function.
 pub(crate) fn last_part(name: &ObjectName) -> Option<&Ident> {
     name.0.iter().rev().find_map(|part| part.as_ident())

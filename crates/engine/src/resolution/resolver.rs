@@ -12,6 +12,7 @@ use crate::Dialect;
 use crate::plan::Plan;
 use crate::rewrite::{Source, labels};
 use crate::source::ResolvedTable;
+use crate::syntax::is_wildcard;
 
 /// The relations of one SELECT, and of the enclosing ones.
 #[derive(Debug, Clone, Copy)]
@@ -232,7 +233,7 @@ impl<'a> Resolver<'a> {
 
     fn name(&mut self, parts: &[Ident], scope: &Scope<'_>) {
         let Some((first, last)) = parts.first().zip(parts.last()) else { return };
-        if last.value == "*" && last.quote_style.is_none() {
+        if is_wildcard(last) {
             return;
         }
         let place = first.span.start;

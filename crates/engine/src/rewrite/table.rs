@@ -13,8 +13,7 @@ impl Writer<'_> {
         if tables.is_empty() {
             return Ok(());
         }
-        self.push(" FROM ");
-        self.list(tables, Self::factor_and_joins)
+        self.list(" FROM ", tables, "", Self::factor_and_joins)
     }
 
     fn factor_and_joins(&mut self, table: &TableWithJoins) -> WriteResult {
@@ -57,13 +56,10 @@ impl Writer<'_> {
         match constraint {
             JoinConstraint::On(condition) => self.prefix(" ON ", condition),
             JoinConstraint::Using(columns) => {
-                self.push(" USING (");
-                self.list(columns, |writer, column| match writer.parts(column)?.as_slice() {
+                self.list(" USING (", columns, ")", |writer, column| match writer.parts(column)?.as_slice() {
                     [name] => writer.ident(name),
                     _ => writer.refuse_form("a qualified column in USING", column),
-                })?;
-                self.push(")");
-                Ok(())
+                })
             }
             JoinConstraint::Natural | JoinConstraint::None => Ok(()),
         }
@@ -117,9 +113,7 @@ impl Writer<'_> {
                 self.alias(alias.as_ref())
             }
             TableFactor::UNNEST { alias, array_exprs, with_offset, with_offset_alias, with_ordinality } => {
-                self.push("UNNEST(");
-                self.list(array_exprs, Self::expr)?;
-                self.push(")");
+                self.list("UNNEST(", array_exprs, ")", Self::expr)?;
                 if *with_ordinality {
                     self.push(" WITH ORDINALITY");
                 }
@@ -225,9 +219,7 @@ impl Writer<'_> {
             return Err(Box::new(failure));
         }
         self.function_name(name)?;
-        self.push("(");
-        self.list(arguments, Self::argument)?;
-        self.push(")");
+        self.list("(", arguments, ")", Self::argument)?;
         if with_ordinality {
             self.push(" WITH ORDINALITY");
         }
@@ -250,8 +242,7 @@ impl Writer<'_> {
         if columns.is_empty() {
             return Ok(());
         }
-        self.push(" (");
-        self.list(columns, |writer, column| {
+        self.list(" (", columns, ")", |writer, column| {
             writer.ident(&column.name)?;
             match &column.data_type {
                 Some(data_type) => {
@@ -260,8 +251,6 @@ impl Writer<'_> {
                 }
                 None => Ok(()),
             }
-        })?;
-        self.push(")");
-        Ok(())
+        })
     }
 }
