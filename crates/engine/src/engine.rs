@@ -10,6 +10,7 @@ use prospector_connect::table::{Column, Table};
 use tokio::sync::mpsc;
 
 use crate::history::History;
+use crate::joined::Action;
 use crate::limits::{Limits, SubsetShare};
 use crate::named::NamedQuery;
 use crate::options::EngineOptions;
@@ -194,7 +195,7 @@ impl Engine {
                 (rows, Way::Native)
             }
             None => {
-                let rows = execution::run(plan.statement(), cap, &self.options).await?;
+                let rows = execution::execute(plan.statement(), Action::Run { cap }, None, &self.options).await?;
                 (
                     Rows { columns: joined::spell((plan.sql(), plan.query()), &plan.tables(), rows.columns), ..rows },
                     Way::Joined,
@@ -247,7 +248,8 @@ impl Engine {
                     let rows = Rows { columns: joined::spell(text, &tables, rows.columns), ..rows };
                     blocks.send(rows).map(|sent| sent.is_ok()).boxed()
                 };
-                let last = execution::stream(plan.statement(), limit, &send, &self.options).await?;
+                let act = Action::Run { cap: limit };
+                let last = execution::execute(plan.statement(), act, Some(&send), &self.options).await?;
                 send(last).await;
                 Way::Joined
             }
@@ -273,7 +275,7 @@ impl Engine {
                 Way::Native
             }
             None => {
-                execution::validate(plan.statement(), &self.options).await?;
+                execution::execute(plan.statement(), Action::Validate, None, &self.options).await?;
                 Way::Joined
             }
         };
