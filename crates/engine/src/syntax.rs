@@ -33,18 +33,11 @@ pub(crate) fn name_of(function: &Function) -> String {
 
 /// Returns the arguments, if all of them are plain values.
 pub(crate) fn values(arguments: &[FunctionArg]) -> Option<Vec<&Expr>> {
-    let value = |argument: &'_ FunctionArg| match argument {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(_)) => true,
-        FunctionArg::Unnamed(_) | FunctionArg::Named { .. } | FunctionArg::ExprNamed { .. } => false,
-    };
-    if !arguments.iter().all(value) {
-        return None;
-    }
-    let values = arguments.iter().filter_map(|argument| match argument {
+    let values = arguments.iter().map(|argument| match argument {
         FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
-        _ => None,
+        FunctionArg::Unnamed(_) | FunctionArg::Named { .. } | FunctionArg::ExprNamed { .. } => None,
     });
-    Some(values.collect())
+    values.collect()
 }
 
 /// Splits a condition at its ANDs.
@@ -97,6 +90,11 @@ pub(crate) fn number_of(expr: &Expr) -> Option<String> {
         Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => Some(number.to_string()),
         _ => None,
     }
+}
+
+/// Returns the text of a number or string literal.
+pub(crate) fn literal_of(expr: &Expr) -> Option<String> {
+    number_of(expr).or_else(|| text_of(expr))
 }
 
 /// Returns the number of an item of GROUP BY or ORDER BY, or of a LIMIT.

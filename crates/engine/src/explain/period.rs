@@ -1,11 +1,11 @@
 //! Dates: days and periods in statements, and the parts of dates that functions of all dialects return.
 
 use chrono::{Datelike, Days, Months, NaiveDate};
-use sqlparser::ast::{BinaryOperator, DataType, DateTimeField, Expr, Value, ValueWithSpan};
+use sqlparser::ast::{BinaryOperator, DataType, DateTimeField, Expr};
 
 use super::Writer;
 use crate::Dialect;
-use crate::syntax::{number_of, plain_call, text_of, without_parentheses};
+use crate::syntax::{literal_of, number_of, plain_call, text_of, without_parentheses};
 
 /// A unit of the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,10 +61,7 @@ impl Part<'_> {
 
     /// Returns the period that this value of the part denotes.
     pub(super) fn span_of(&self, value: &Expr) -> Option<Span> {
-        let text = match value {
-            Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => number.to_string(),
-            other => text_of(other).unwrap_or_default(),
-        };
+        let text = literal_of(value).unwrap_or_default();
         let first = match (self.unit, self.is_period) {
             (Unit::Year, _) if text.len() == 4 => NaiveDate::from_ymd_opt(text.parse().ok()?, 1, 1)?,
             (Unit::Month, true) if text.len() == 7 => parse_day(&format!("{text}-01"))?,
@@ -173,10 +170,7 @@ fn shift(day: NaiveDate, count: i64, unit: Unit) -> Option<NaiveDate> {
 /// Parses an interval into its number and unit.
 fn interval(expr: &Expr) -> Option<(i64, Unit)> {
     let Expr::Interval(interval) = expr else { return None };
-    let text = match interval.value.as_ref() {
-        Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => number.to_string(),
-        other => text_of(other)?,
-    };
+    let text = literal_of(&interval.value)?;
     match &interval.leading_field {
         Some(field) => Some((text.trim().parse().ok()?, unit_of(&field.to_string())?)),
         None => modifier(&text),
