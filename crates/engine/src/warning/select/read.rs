@@ -12,7 +12,8 @@ use sqlparser::ast::{
 use sqlparser::tokenizer::Location;
 
 use super::guards::Guards;
-use super::{Aggregate, Bound, Call, Comparison, Key, Literal, Operator, Part, TableUse, find_column, merge::merge};
+use super::merge::merge;
+use super::{Aggregate, Bound, Call, Comparison, Key, Literal, Operator, Part, TableUse, find_column, split_name};
 use crate::plan::Plan;
 use crate::syntax::{count_of, last_part, value_at, value_of};
 
@@ -254,14 +255,7 @@ fn tables_of(tables: &[TableUse<'_>], expr: &Expr) -> Option<Vec<usize>> {
         }
 
         fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-            let (owner, name) = match expr {
-                Expr::Identifier(name) => (None, name),
-                Expr::CompoundIdentifier(parts) => match parts.as_slice() {
-                    [.., owner, name] => (Some(owner), name),
-                    _ => return ControlFlow::Break(()),
-                },
-                _ => return ControlFlow::Continue(()),
-            };
+            let Some((owner, name)) = split_name(expr) else { return ControlFlow::Continue(()) };
             match find_column(self.tables, owner, name) {
                 Some((at, _)) => {
                     self.found.insert(at);
