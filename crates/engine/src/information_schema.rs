@@ -13,7 +13,8 @@ use sqlparser::tokenizer::{Token, Tokenizer};
 use crate::joined::write_types;
 use crate::named::INFORMATION_SCHEMA;
 use crate::scope::{StoredSubset, batch};
-use crate::source::{Source, resolve, unknown_database};
+use crate::source::{Source, unknown_database};
+use crate::syntax::idents;
 use crate::view::View;
 use crate::{Dialect, Failure, FailureCode};
 
@@ -53,7 +54,7 @@ const TABLES: [(&str, &[(&str, ColumnType)]); 3] = [
 /// # Errors
 /// If the schema has no table of that name, with the valid names.
 pub(crate) fn find(view: &View, written: &ObjectName) -> Result<Option<StoredSubset>, Failure> {
-    let parts: Vec<&Ident> = written.0.iter().filter_map(|part| part.as_ident()).collect();
+    let parts = idents(written);
     let [schema, name] = parts.as_slice() else { return Ok(None) };
     if !schema.value.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
         return Ok(None);
@@ -188,8 +189,7 @@ fn describe(view: &View, tokens: &[Token], only: Option<usize>) -> Result<Option
     if name.0.is_empty() {
         return Ok(None);
     }
-    let first = view.subset_source().filter(|_| only.is_none());
-    let found = resolve(view, first, only, Dialect::Joined, &[name])?;
+    let found = view.resolve(only, Dialect::Joined, &[name])?;
     let Some((source, table)) =
         found.first().map(|found| (&view[found.source], &view[found.source].tables[found.table]))
     else {

@@ -112,6 +112,11 @@ pub(crate) fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
+/// Returns the identifiers of a name.
+pub(crate) fn idents(name: &ObjectName) -> Vec<&Ident> {
+    name.0.iter().filter_map(|part| part.as_ident()).collect()
+}
+
 /// Returns the last part of the name of a table or function.
 pub(crate) fn last_part(name: &ObjectName) -> Option<&Ident> {
     name.0.iter().rev().find_map(|part| part.as_ident())

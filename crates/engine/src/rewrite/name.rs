@@ -3,7 +3,7 @@
 use sqlparser::ast::{Ident, ObjectName, Spanned};
 
 use super::{WriteResult, Writer, reject};
-use crate::syntax::{is_wildcard, is_word};
+use crate::syntax::{idents, is_wildcard, is_word};
 use crate::{Dialect, Failure};
 
 /// The maximum length of a name in each dialect, in bytes: PostgreSQL truncates a longer one, which makes it another name.
@@ -52,7 +52,7 @@ impl Writer<'_> {
 
     /// Returns the parts of a name, if all of them are identifiers.
     pub(super) fn parts<'n>(&self, name: &'n ObjectName) -> Result<Vec<&'n Ident>, Box<Failure>> {
-        let parts: Vec<&Ident> = name.0.iter().filter_map(|part| part.as_ident()).collect();
+        let parts = idents(name);
         if parts.len() != name.0.len() || parts.is_empty() {
             reject(format!("`{name}` is not a plain name"), name.span(), "write names as identifiers")?;
         }

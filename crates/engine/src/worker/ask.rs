@@ -261,7 +261,7 @@ mod tests {
     use crate::Dialect;
     use crate::guard::examine;
     use crate::scope::Scope;
-    use crate::source::{Source, resolve};
+    use crate::source::Source;
     use crate::view::View;
 
     /// Returns the response to a request of a worker that computes a statement over `shop.people`.
@@ -279,7 +279,7 @@ mod tests {
         let view = View::new(&sources, &Scope::default());
         let sql = "SELECT name FROM shop.people";
         let checked = examine(Dialect::Joined, &[], sql).unwrap();
-        let found = resolve(&view, None, None, Dialect::Joined, &checked.rewritten.reads).unwrap();
+        let found = view.resolve(None, Dialect::Joined, &checked.rewritten.reads).unwrap();
         let statement = Statement { sql, view: &view, checked: &checked, found: &found };
         let columns = vec![column.to_owned()];
         let ask = Ask { id: 0, source: 0, table: table.into(), columns, conditions: Vec::new(), limit };
