@@ -137,9 +137,7 @@ impl VerifiedQueries {
         values: &Map<String, Value>,
         engine: &Engine,
     ) -> Result<(String, Vec<(String, Literal)>), QueryError> {
-        if let Some(reason) = query.stale() {
-            return Err(QueryError::Stale { query: query.name.clone(), reason: reason.to_owned() });
-        }
+        refuse_stale(query)?;
         let domains: Vec<Domain> = match self.position(&query.name) {
             Some(at) => self.domains(at, engine).await.to_vec(),
             None => find_domains(query, engine).await,
@@ -171,12 +169,17 @@ impl VerifiedQueries {
     /// # Errors
     /// If it would not run.
     pub async fn validate(&self, query: &VerifiedQuery, engine: &Engine) -> Result<(), QueryError> {
-        if let Some(reason) = query.stale() {
-            return Err(QueryError::Stale { query: query.name.clone(), reason: reason.to_owned() });
-        }
+        refuse_stale(query)?;
         let bound = engine.bind(&query.sql, query.database.as_deref(), &examples(query))?;
         engine.validate(&bound, query.database.as_deref()).await?;
         Ok(())
+    }
+}
+
+fn refuse_stale(query: &VerifiedQuery) -> Result<(), QueryError> {
+    match query.stale() {
+        Some(reason) => Err(QueryError::Stale { query: query.name.clone(), reason: reason.to_owned() }),
+        None => Ok(()),
     }
 }
 
