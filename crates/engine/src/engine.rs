@@ -197,7 +197,7 @@ impl Engine {
             None => {
                 let rows = execution::execute(plan.statement(), Action::Run { cap }, None, &self.options).await?;
                 (
-                    Rows { columns: joined::spell((plan.sql(), plan.query()), &plan.tables(), rows.columns), ..rows },
+                    Rows { columns: joined::spell((&plan.sql, plan.query()), &plan.tables(), rows.columns), ..rows },
                     Way::Joined,
                 )
             }
@@ -243,7 +243,7 @@ impl Engine {
                 Way::Native
             }
             None => {
-                let (tables, text) = (plan.tables(), (plan.sql(), plan.query()));
+                let (tables, text) = (plan.tables(), (plan.sql.as_str(), plan.query()));
                 let send = |rows: Rows| {
                     let rows = Rows { columns: joined::spell(text, &tables, rows.columns), ..rows };
                     blocks.send(rows).map(|sent| sent.is_ok()).boxed()

@@ -49,7 +49,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn new(plan: &'a Plan) -> Self {
         let dialect = plan.dialect();
         let tables = plan.found.iter().map(|found| (found.written.span().start, found)).collect();
-        let tokens = Tokenizer::new(dialect.grammar(), plan.sql()).tokenize_with_location().unwrap_or_default();
+        let tokens = Tokenizer::new(dialect.grammar(), &plan.sql).tokenize_with_location().unwrap_or_default();
         Resolver { plan, dialect, tables, common: Vec::new(), tokens, done: Resolution::default() }
     }
 
@@ -68,7 +68,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn labels(&self, select: &Select) -> Vec<String> {
         match self.dialect {
             Dialect::Mysql | Dialect::Sqlite => {
-                let source = Source { sql: self.plan.sql(), tokens: &self.tokens };
+                let source = Source { sql: &self.plan.sql, tokens: &self.tokens };
                 labels(self.dialect, &source, select.select_token.0.span, select.projection.len())
             }
             Dialect::Postgres | Dialect::Bigquery | Dialect::Joined => Vec::new(),
