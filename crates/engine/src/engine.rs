@@ -197,7 +197,10 @@ impl Engine {
             None => {
                 let rows = execution::execute(plan.statement(), Action::Run { cap }, None, &self.options).await?;
                 (
-                    Rows { columns: joined::spell((&plan.sql, plan.query()), &plan.tables(), rows.columns), ..rows },
+                    Rows {
+                        columns: joined::spell((plan.sql.as_str(), plan.query()), &plan.tables(), rows.columns),
+                        ..rows
+                    },
                     Way::Joined,
                 )
             }
