@@ -49,8 +49,7 @@ impl PartWriter<'_> {
 
     /// Returns the quoted names of the group keys.
     fn groups(&self) -> Vec<String> {
-        let dimensions = self.query.dimensions.iter().map(|dimension| dimension.name.as_str());
-        dimensions.chain(self.query.grain.map(Grain::as_str)).map(|name| self.writer.quote(name)).collect()
+        self.query.groups().map(|name| self.writer.quote(name)).collect()
     }
 
     fn value(&self, placed: &Placed) -> Result<String, Failure> {
