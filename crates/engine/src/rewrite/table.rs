@@ -70,21 +70,7 @@ impl Writer<'_> {
             TableFactor::Table {
                 name,
                 alias,
-                args: None,
-                with_hints,
-                version: None,
-                with_ordinality: false,
-                partitions,
-                json_path: None,
-                sample: None,
-                index_hints,
-            } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
-                self.table(name, alias.as_ref())
-            }
-            TableFactor::Table {
-                name,
-                alias,
-                args: Some(args),
+                args,
                 with_hints,
                 version: None,
                 with_ordinality,
@@ -92,13 +78,13 @@ impl Writer<'_> {
                 json_path: None,
                 sample: None,
                 index_hints,
-            } if args.settings.is_none()
-                && with_hints.is_empty()
-                && partitions.is_empty()
-                && index_hints.is_empty() =>
-            {
-                self.table_function(name, &args.args, *with_ordinality, alias.as_ref())
-            }
+            } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => match args {
+                None if !with_ordinality => self.table(name, alias.as_ref()),
+                Some(args) if args.settings.is_none() => {
+                    self.table_function(name, &args.args, *with_ordinality, alias.as_ref())
+                }
+                _ => self.refuse_form("this form of a table", factor),
+            },
             TableFactor::Function { lateral, name, args, with_ordinality, alias } => {
                 if *lateral {
                     self.push("LATERAL ");
