@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use prospector_connect::rows::Rows;
 use prospector_core::Problem;
 use prospector_core::name::normalize;
 use prospector_core::record::Record;
@@ -37,14 +36,8 @@ pub struct VerifiedRun {
     pub parameters: Vec<(String, Literal)>,
     /// The SQL that was run.
     pub sql: String,
-    /// The databases that were read.
-    pub databases: Vec<String>,
-    /// The tables that were read.
-    pub tables: Vec<String>,
-    /// The resulting rows.
-    pub rows: Rows,
-    /// The declared units of their columns, by name.
-    pub units: Vec<(String, String)>,
+    /// The answer of the engine.
+    pub outcome: Outcome,
 }
 
 impl VerifiedQueries {
@@ -160,8 +153,7 @@ impl VerifiedQueries {
     ) -> Result<VerifiedRun, QueryError> {
         let (sql, parameters) = self.bind(query, values, engine).await?;
         let outcome = engine.run(&sql, query.database.as_deref(), cap).await?;
-        let Outcome { rows, databases, tables, units, .. } = outcome;
-        Ok(VerifiedRun { parameters, sql, databases, tables, rows, units })
+        Ok(VerifiedRun { parameters, sql, outcome })
     }
 
     /// Checks with its source whether a query would run, with its defaults or other values of the right types.

@@ -78,14 +78,14 @@ impl Tool for RunVerifiedQuery {
             verified: query.verified.clone().unwrap_or_default(),
             parameters: run.parameters.iter().map(|(name, value)| (name.clone(), to_json(value))).collect(),
             description: query.description.clone(),
-            databases: run.databases,
-            tables: run.tables,
+            databases: run.outcome.databases,
+            tables: run.outcome.tables,
             sql: run.sql,
-            columns: run.rows.columns,
-            row_count: run.rows.rows.len(),
-            rows: run.rows.rows,
-            has_more: run.rows.has_more,
-            units: run.units,
+            columns: run.outcome.rows.columns,
+            row_count: run.outcome.rows.rows.len(),
+            rows: run.outcome.rows.rows,
+            has_more: run.outcome.rows.has_more,
+            units: run.outcome.units,
         })
     }
 }
