@@ -20,7 +20,7 @@ impl<'a> Writer<'a> {
         let phrase = match period::part(self, expr) {
             Some(part) => {
                 let subject = self.expr(part.subject).at_least(Binding::Sum);
-                Phrase::new(format!("{} {subject}", part.words()), Binding::Call)
+                Phrase::new(format!("{} of {subject}", part.words()), Binding::Call)
             }
             None => self.expr_here(expr),
         };

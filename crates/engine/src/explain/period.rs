@@ -38,24 +38,15 @@ pub(super) struct Span {
 }
 
 impl Part<'_> {
-    /// Returns the words before the subject.
+    /// Returns the words before `of` and the subject.
     pub(super) fn words(&self) -> &'static str {
         match (self.unit, self.is_period) {
-            (Unit::Year, _) => "year of",
-            (Unit::Quarter, true) => "quarter of",
-            (Unit::Quarter, false) => "quarter (1-4) of",
-            (Unit::Month, true) => "month of",
-            (Unit::Month, false) => "month (1-12) of",
-            (Unit::Week, true) => "week of",
-            (Unit::Week, false) => "week number of",
-            (Unit::Day, true) => "day of",
-            (Unit::Day, false) => "day of the month of",
-            (Unit::Weekday, _) => "weekday of",
-            (Unit::DayOfYear, _) => "day of the year of",
-            (Unit::Hour, true) => "hour of",
-            (Unit::Hour, false) => "hour of the day of",
-            (Unit::Minute, _) => "minute of",
-            (Unit::Second, _) => "second of",
+            (Unit::Quarter, false) => "quarter (1-4)",
+            (Unit::Month, false) => "month (1-12)",
+            (Unit::Week, false) => "week number",
+            (Unit::Day, false) => "day of the month",
+            (Unit::Hour, false) => "hour of the day",
+            (unit, _) => unit.as_str(),
         }
     }
 
@@ -127,23 +118,15 @@ pub(super) fn day(expr: &Expr) -> Option<NaiveDate> {
                 BinaryOperator::Minus => -1,
                 _ => return None,
             };
-            let (count, unit) = interval(right)?;
-            shift(day(left)?, count.checked_mul(sign)?, unit)
+            shift(left, interval(right)?, sign)
         }
         Expr::Function(_) => {
             let call = plain_call(expr)?;
             match (call.name.as_str(), call.arguments.as_slice()) {
                 ("date" | "datetime" | "timestamp" | "to_date", [only]) => day(only),
-                ("date" | "datetime", [first, change]) => {
-                    let (count, unit) = modifier(&text_of(change)?)?;
-                    shift(day(first)?, count, unit)
-                }
-                ("date_add", [first, change]) => {
-                    interval(change).and_then(|(count, unit)| shift(day(first)?, count, unit))
-                }
-                ("date_sub", [first, change]) => {
-                    interval(change).and_then(|(count, unit)| shift(day(first)?, count.checked_neg()?, unit))
-                }
+                ("date" | "datetime", [first, change]) => shift(first, modifier(&text_of(change)?)?, 1),
+                ("date_add", [first, change]) => shift(first, interval(change)?, 1),
+                ("date_sub", [first, change]) => shift(first, interval(change)?, -1),
                 _ => None,
             }
         }
@@ -151,7 +134,9 @@ pub(super) fn day(expr: &Expr) -> Option<NaiveDate> {
     }
 }
 
-fn shift(day: NaiveDate, count: i64, unit: Unit) -> Option<NaiveDate> {
+/// Returns the day that is an interval after another, or before it if `sign` is -1.
+fn shift(first: &Expr, (count, unit): (i64, Unit), sign: i64) -> Option<NaiveDate> {
+    let (day, count) = (day(first)?, count.checked_mul(sign)?);
     let steps = u32::try_from(count.unsigned_abs()).ok()?;
     let months = match unit {
         Unit::Year => steps.checked_mul(12)?,
