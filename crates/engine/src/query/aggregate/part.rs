@@ -34,16 +34,7 @@ pub(super) struct Part {
 impl Part {
     /// Returns whether the aggregates of the other part can be computed in the same query.
     fn is_over_same_rows(&self, other: &Part) -> bool {
-        let Part { root, tree, aggregates: _, dimensions, conditions, filters, segments, time, over_time, per } = self;
-        *root == other.root
-            && *tree == other.tree
-            && *dimensions == other.dimensions
-            && *conditions == other.conditions
-            && *filters == other.filters
-            && *segments == other.segments
-            && *time == other.time
-            && *over_time == other.over_time
-            && *per == other.per
+        *self == Part { aggregates: self.aggregates.clone(), ..other.clone() }
     }
 
     /// Returns the tables that it reads.
