@@ -19,7 +19,7 @@ pub(crate) use crate::plan::Plan;
 use crate::planning::{inline, plan};
 use crate::resolution::find_units;
 use crate::scope::{self, LoadedSubset, MAX_LOADED, Scope, StoredSubset, Subset};
-use crate::source::{LIST_TABLES, Source, unknown_database};
+use crate::source::{LIST_TABLES, Source};
 use crate::view::View;
 use crate::{Failure, FailureCode, advice, execution, joined};
 
@@ -290,12 +290,7 @@ impl Engine {
     /// # Errors
     /// If the name is unknown, with the nearest names.
     pub(crate) fn source(&self, name: &str) -> Result<usize, Failure> {
-        self.sources.iter().position(|source| source.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
-            if let Some(failure) = self.options.only_described_database(name) {
-                return failure;
-            }
-            unknown_database(&self.sources, name)
-        })
+        self.options.find_source(&self.sources, name)
     }
 
     /// Returns the table of that name: an exact match, or one that ignores case.

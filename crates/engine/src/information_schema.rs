@@ -64,20 +64,14 @@ pub(crate) fn find(view: &View, written: &ObjectName) -> Result<Option<StoredSub
         let names = TABLES.map(|(name, _)| format!("`{INFORMATION_SCHEMA}.{name}`")).join(", ");
         return Err(Failure::new(FailureCode::UnknownTable, message).advise(format!("use one of {names}")));
     };
+    let tables = || view.iter().flat_map(|source| source.tables.iter().map(move |table| (source, table)));
     let rows: Vec<Vec<Value>> = match name {
         "schemata" => view
             .iter()
             .map(|source| vec![json!(source.name), json!(source.dialect().as_str()), json!(source.tables.len())])
             .collect(),
-        "tables" => view
-            .iter()
-            .flat_map(|source| source.tables.iter().map(move |table| row_of_table(&source.name, table)))
-            .collect(),
-        _ => view
-            .iter()
-            .flat_map(|source| source.tables.iter().map(move |table| (source, table)))
-            .flat_map(|(source, table)| rows_of_columns(source, table))
-            .collect(),
+        "tables" => tables().map(|(source, table)| row_of_table(&source.name, table)).collect(),
+        _ => tables().flat_map(|(source, table)| rows_of_columns(source, table)).collect(),
     };
     let columns: Vec<Column> = columns
         .iter()

@@ -238,17 +238,8 @@ impl Planner<'_> {
         if let Some(reason) = &named.refusal {
             return Err(Failure::new(FailureCode::InvalidArguments, reason));
         }
-        let only = match &named.database {
-            Some(name) => {
-                let found = self.sources.iter().position(|source| source.name.eq_ignore_ascii_case(name));
-                Some(found.ok_or_else(|| {
-                    self.options.only_described_database(name).unwrap_or_else(|| {
-                        Failure::new(FailureCode::UnknownDatabase, format!("there is no database `{name}`"))
-                    })
-                })?)
-            }
-            None => None,
-        };
+        let database = named.database.as_ref();
+        let only = database.map(|name| self.options.find_source(&self.sources, name)).transpose()?;
         self.plan(&self.sources, &named.sql, only)
     }
 }
