@@ -150,6 +150,18 @@ impl PartWriter<'_> {
         part.aggregates.iter().map(write).collect()
     }
 
+    /// Adds the aggregated values to the columns of a query, and the aggregates over them to those of the query around it.
+    fn add_aggregates(&self, part: &Part, list: &mut Vec<String>, outer: &mut Vec<String>) -> Result<(), Failure> {
+        for (at, value) in &part.aggregates {
+            let asked = &self.query.aggregates[*at];
+            let name = self.writer.quote(&asked.name);
+            let value = value.as_ref().map_or(Ok("1".to_owned()), |value| self.value(value))?;
+            list.push(format!("{value} AS {name}"));
+            outer.push(format!("{} AS {name}", self.writer.aggregate(Some(&format!("r.{name}")), asked.aggregation)?));
+        }
+        Ok(())
+    }
+
     fn write_additive(&self, part: &Part, conditions: &[String]) -> Result<String, Failure> {
         let keys = self.keys(part)?;
         let named = name_all(&keys, &self.groups());
@@ -175,18 +187,7 @@ impl PartWriter<'_> {
         let direction = if is_first { "" } else { " DESC" };
         let mut list = name_all(&keys, &groups);
         let mut outer: Vec<String> = groups.iter().map(|name| format!("r.{name}")).collect();
-        for (at, value) in &part.aggregates {
-            let asked = &self.query.aggregates[*at];
-            let name = self.writer.quote(&asked.name);
-            let taken = match value {
-                Some(value) => {
-                    list.push(format!("{} AS {name}", self.value(value)?));
-                    Some(format!("r.{name}"))
-                }
-                None => None,
-            };
-            outer.push(format!("{} AS {name}", self.writer.aggregate(taken.as_deref(), asked.aggregation)?));
-        }
+        self.add_aggregates(part, &mut list, &mut outer)?;
         list.push(format!("RANK() OVER ({within}ORDER BY {time}{direction}) AS place_in_time"));
         let mut conditions = self.conditions(part, Times::All)?;
         conditions.push(format!("{time} IS NOT NULL"));
@@ -225,13 +226,7 @@ impl PartWriter<'_> {
         list.extend(self.period_keys(part, span, grain)?);
         let mut outer: Vec<String> = names.iter().map(|name| format!("r.{name}")).collect();
         outer.push(format!("s.period_key AS {}", self.writer.quote(grain.as_str())));
-        for (at, value) in &part.aggregates {
-            let asked = &self.query.aggregates[*at];
-            let name = self.writer.quote(&asked.name);
-            let value = value.as_ref().map_or(Ok("1".to_owned()), |value| self.value(value))?;
-            list.push(format!("{value} AS {name}"));
-            outer.push(format!("{} AS {name}", self.writer.aggregate(Some(&format!("r.{name}")), asked.aggregation)?));
-        }
+        self.add_aggregates(part, &mut list, &mut outer)?;
         let mut rows = self.conditions(part, Times::Ends)?;
         rows.push(format!("{} IS NOT NULL", self.value(self.time(part)?)?));
         // Other aggregates may have rows in further periods.
