@@ -65,7 +65,7 @@ impl Process {
         process.send(Frame::json(Tag::Setup, &setup).map_err(failed)?).await;
         match tokio::time::timeout(MAX_START, process.receive()).await {
             Ok(Event::Frame(Frame { tag: Tag::Ready, .. })) => Ok(process),
-            Ok(Event::Frame(other)) => Err(ComputeError::Unstarted(format!("it started with {:?}", other.tag))),
+            Ok(Event::Frame(other)) => Err(ComputeError::Unstarted(format!("it started with {}", other.tag))),
             Ok(Event::Gone(ComputeError::Ended(how))) => Err(ComputeError::Unstarted(how)),
             Ok(Event::Gone(error)) => Err(ComputeError::Unstarted(format!("{error:?}"))),
             Err(_) => Err(ComputeError::Unstarted(format!("it was not ready within {} s", MAX_START.as_secs()))),
