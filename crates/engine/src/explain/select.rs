@@ -165,14 +165,7 @@ impl<'a> Writer<'a> {
             });
         }
         self.names.column(argument?)?;
-        if let Some(frame) = self.frames.last_mut() {
-            frame.is_qualified = true;
-        }
-        let phrase = self.expr(value_of(item)?);
-        if let Some(frame) = self.frames.last_mut() {
-            frame.is_qualified = false;
-        }
-        Some(phrase.text)
+        Some(self.qualify(value_of(item)?))
     }
 
     fn select_item(&mut self, item: &'a SelectItem) -> Phrase {

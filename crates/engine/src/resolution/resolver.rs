@@ -142,7 +142,7 @@ impl<'a> Resolver<'a> {
             _ => Rc::default(),
         };
         let is_select = matches!(first, SetExpr::Select(_)) && others.is_empty();
-        if others.is_empty() && is_select {
+        if is_select {
             return columns;
         }
         for other in others.iter().rev() {

@@ -146,15 +146,9 @@ impl Writer<'_> {
         self.add_cost(1)?;
         let at = self.done.reads.len();
         self.done.reads.push(name.clone());
-        let own = match alias {
-            Some(alias) => Some(self.quote(&alias.name)?),
-            None => None,
-        };
+        let own = alias.map(|alias| self.quote(&alias.name)).transpose()?;
         self.piece(Piece::Table { at, alias: own });
-        match alias {
-            Some(alias) => self.alias_columns(alias),
-            None => Ok(()),
-        }
+        alias.map_or(Ok(()), |alias| self.alias_columns(alias))
     }
 
     /// Returns the query under `WITH` that the name refers to, if any.
