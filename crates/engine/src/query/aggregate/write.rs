@@ -9,7 +9,7 @@ use super::part::Part;
 use super::period::{Days, Grain, find_hull, write_label, write_number};
 use super::request::{AggregateQuery, OverTime, Span};
 use super::scope::{Placed, PlacedValue, Scope};
-use crate::build::{Class, Writer, invalid, write_joins, write_where};
+use crate::build::{Class, Writer, invalid, write_group_by, write_joins, write_where};
 use crate::{Dialect, Failure};
 
 /// The maximum length of rendered periods in characters: a statement may have 20,000, and few enough tokens.
@@ -171,7 +171,7 @@ impl PartWriter<'_> {
             list.join(", "),
             self.from(part),
             write_where(conditions),
-            group_by(keys.len())
+            write_group_by(keys.len())
         ))
     }
 
@@ -197,7 +197,7 @@ impl PartWriter<'_> {
             list.join(", "),
             self.from(part),
             write_where(&conditions),
-            group_by(keys.len())
+            write_group_by(keys.len())
         ))
     }
 
@@ -249,7 +249,7 @@ impl PartWriter<'_> {
             list.join(", "),
             self.from(part),
             write_where(&rows),
-            group_by(names.len() + 1)
+            write_group_by(names.len() + 1)
         ))
     }
 
@@ -344,11 +344,6 @@ pub(super) fn class_of(value: &Value) -> Class {
 
 fn name_all(values: &[String], names: &[String]) -> Vec<String> {
     values.iter().zip(names).map(|(value, name)| format!("{value} AS {name}")).collect()
-}
-
-fn group_by(count: usize) -> String {
-    let places: Vec<String> = (1..=count).map(|at| at.to_string()).collect();
-    if places.is_empty() { String::new() } else { format!("\nGROUP BY {}", places.join(", ")) }
 }
 
 /// Renders the joins with the members of the segments that a part is grouped or filtered by.
