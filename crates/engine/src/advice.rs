@@ -6,6 +6,7 @@ use prospector_connect::table::{Column, ColumnType, Table};
 use prospector_core::name::nearest;
 use serde::{Deserialize, Serialize};
 
+use crate::failure::quote_names;
 use crate::{Failure, FailureCode};
 
 /// The maximum length of a message in characters.
@@ -96,9 +97,8 @@ pub(crate) fn explain(reason: &Reason, tables: &[&Table]) -> Failure {
                 [] => failure.advise(list_columns(tables)),
                 near => {
                     let has_capitals = near.iter().any(|name| name.contains(char::is_uppercase));
-                    let near = near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
                     let quotes = if has_capitals { " names with capitals may need quotes" } else { "" };
-                    failure.advise(format!("did you mean {near}?{quotes}"))
+                    failure.advise(format!("did you mean {}?{quotes}", quote_names(near)))
                 }
             }
         }

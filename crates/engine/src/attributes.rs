@@ -233,10 +233,8 @@ impl Resolver<'_> {
 
     /// Verifies the names of a part of the tree that belongs to one scope, and the queries inside its expressions.
     fn verify(&mut self, part: &impl Visit, scope: &Scope<'_>) -> Result<(), Failure> {
-        match part.visit(&mut Verifier { resolver: self, scope, depth: 0 }) {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(failure) => Err(*failure),
-        }
+        let outcome = part.visit(&mut Verifier { resolver: self, scope, depth: 0 });
+        outcome.break_value().map_or(Ok(()), |failure| Err(*failure))
     }
 
     /// Verifies ORDER BY, LIMIT and FETCH of these queries.

@@ -161,11 +161,7 @@ fn group_query(
         writer.clause(&names.write(writer, &filter.column)?, names.class(&filter.column)?, filter)
     };
     sql += &write_where(&conditions.iter().map(clause).collect::<Result<Vec<_>, _>>()?);
-    if !query.dimensions.is_empty() {
-        let places: Vec<String> = (1..=query.dimensions.len()).map(|at| at.to_string()).collect();
-        sql += &format!("\nGROUP BY {}", places.join(", "));
-    }
-    Ok(sql)
+    Ok(sql + &write_group_by(query.dimensions.len()))
 }
 
 /// Renders the joins after the first table.
@@ -178,6 +174,12 @@ pub(crate) fn write_joins(writer: &Writer, relations: &Relations<'_>, tree: &Tre
         sql += &format!("\nLEFT JOIN {} AS t{} ON {}", relations.write(step.to), step.to, on.join(" AND "));
     }
     sql
+}
+
+/// Renders the grouping by the first columns.
+pub(crate) fn write_group_by(count: usize) -> String {
+    let places: Vec<String> = (1..=count).map(|at| at.to_string()).collect();
+    if places.is_empty() { String::new() } else { format!("\nGROUP BY {}", places.join(", ")) }
 }
 
 /// Renders the conditions on rows.

@@ -10,6 +10,7 @@ use prospector_connect::table::{Column, Table};
 use tokio::sync::mpsc;
 
 use crate::history::History;
+use crate::joined::Action;
 use crate::limits::{Limits, SubsetShare};
 use crate::named::NamedQuery;
 use crate::options::EngineOptions;
@@ -18,7 +19,7 @@ pub(crate) use crate::plan::Plan;
 use crate::planning::{inline, plan};
 use crate::resolution::find_units;
 use crate::scope::{self, LoadedSubset, MAX_LOADED, Scope, StoredSubset, Subset};
-use crate::source::{LIST_TABLES, Source, unknown_database};
+use crate::source::{LIST_TABLES, Source};
 use crate::view::View;
 use crate::{Failure, FailureCode, advice, execution, joined};
 
@@ -194,9 +195,12 @@ impl Engine {
                 (rows, Way::Native)
             }
             None => {
-                let rows = execution::run(plan.statement(), cap, &self.options).await?;
+                let rows = execution::execute(plan.statement(), Action::Run { cap }, None, &self.options).await?;
                 (
-                    Rows { columns: joined::spell((plan.sql(), plan.query()), &plan.tables(), rows.columns), ..rows },
+                    Rows {
+                        columns: joined::spell((plan.sql.as_str(), plan.query()), &plan.tables(), rows.columns),
+                        ..rows
+                    },
                     Way::Joined,
                 )
             }
@@ -242,12 +246,13 @@ impl Engine {
                 Way::Native
             }
             None => {
-                let (tables, text) = (plan.tables(), (plan.sql(), plan.query()));
+                let (tables, text) = (plan.tables(), (plan.sql.as_str(), plan.query()));
                 let send = |rows: Rows| {
                     let rows = Rows { columns: joined::spell(text, &tables, rows.columns), ..rows };
                     blocks.send(rows).map(|sent| sent.is_ok()).boxed()
                 };
-                let last = execution::stream(plan.statement(), limit, &send, &self.options).await?;
+                let act = Action::Run { cap: limit };
+                let last = execution::execute(plan.statement(), act, Some(&send), &self.options).await?;
                 send(last).await;
                 Way::Joined
             }
@@ -273,7 +278,7 @@ impl Engine {
                 Way::Native
             }
             None => {
-                execution::validate(plan.statement(), &self.options).await?;
+                execution::execute(plan.statement(), Action::Validate, None, &self.options).await?;
                 Way::Joined
             }
         };
@@ -285,12 +290,7 @@ impl Engine {
     /// # Errors
     /// If the name is unknown, with the nearest names.
     pub(crate) fn source(&self, name: &str) -> Result<usize, Failure> {
-        self.sources.iter().position(|source| source.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
-            if let Some(failure) = self.options.only_described_database(name) {
-                return failure;
-            }
-            unknown_database(&self.sources, name)
-        })
+        self.options.find_source(&self.sources, name)
     }
 
     /// Returns the table of that name: an exact match, or one that ignores case.

@@ -1,5 +1,7 @@
 //! Failures: why a query was rejected or failed, as reported to its author.
 
+use std::fmt::Display;
+
 use prospector_core::name::nearest;
 use prospector_core::tool::ToolError;
 /// Why a query was rejected or failed.
@@ -45,13 +47,22 @@ impl Failure {
         known: impl IntoIterator<Item = &'a str>,
         otherwise: &str,
     ) -> Self {
-        let near: Vec<String> = nearest(wanted, known, 3).iter().map(|name| format!("`{name}`")).collect();
-        match near.is_empty() {
-            true if otherwise.is_empty() => self,
-            true => self.advise(otherwise),
-            false => self.advise(format!("did you mean {}?", near.join(", "))),
+        match nearest(wanted, known, 3).as_slice() {
+            [] if otherwise.is_empty() => self,
+            [] => self.advise(otherwise),
+            near => self.advise(format!("did you mean {}?", quote_names(near))),
         }
     }
+
+    /// Adds what was attempted when it occurred.
+    pub(crate) fn context(self, act: impl Display) -> Self {
+        Failure { message: format!("{act}: {}", self.message), ..self }
+    }
+}
+
+/// Lists names in backticks.
+pub(crate) fn quote_names(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 impl From<Failure> for ToolError {

@@ -86,10 +86,6 @@ pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Resu
             }
         }
     }
-    let written = tokens.iter().filter(|token| !matches!(token.token, Token::Whitespace(_))).count();
-    if written == 0 {
-        return Err(Failure::new(FailureCode::Syntax, "the statement is empty").advise("write one SELECT"));
-    }
     let words = tokens.clone();
     check_balance(&words)?;
     ambiguity::check(dialect, &words)?;

@@ -13,7 +13,8 @@ use sqlparser::tokenizer::{Token, Tokenizer};
 use crate::joined::write_types;
 use crate::named::INFORMATION_SCHEMA;
 use crate::scope::{StoredSubset, batch};
-use crate::source::{Source, resolve, unknown_database};
+use crate::source::{Source, unknown_database};
+use crate::syntax::idents;
 use crate::view::View;
 use crate::{Dialect, Failure, FailureCode};
 
@@ -53,7 +54,7 @@ const TABLES: [(&str, &[(&str, ColumnType)]); 3] = [
 /// # Errors
 /// If the schema has no table of that name, with the valid names.
 pub(crate) fn find(view: &View, written: &ObjectName) -> Result<Option<StoredSubset>, Failure> {
-    let parts: Vec<&Ident> = written.0.iter().filter_map(|part| part.as_ident()).collect();
+    let parts = idents(written);
     let [schema, name] = parts.as_slice() else { return Ok(None) };
     if !schema.value.eq_ignore_ascii_case(INFORMATION_SCHEMA) {
         return Ok(None);
@@ -63,20 +64,14 @@ pub(crate) fn find(view: &View, written: &ObjectName) -> Result<Option<StoredSub
         let names = TABLES.map(|(name, _)| format!("`{INFORMATION_SCHEMA}.{name}`")).join(", ");
         return Err(Failure::new(FailureCode::UnknownTable, message).advise(format!("use one of {names}")));
     };
+    let tables = || view.iter().flat_map(|source| source.tables.iter().map(move |table| (source, table)));
     let rows: Vec<Vec<Value>> = match name {
         "schemata" => view
             .iter()
             .map(|source| vec![json!(source.name), json!(source.dialect().as_str()), json!(source.tables.len())])
             .collect(),
-        "tables" => view
-            .iter()
-            .flat_map(|source| source.tables.iter().map(move |table| row_of_table(&source.name, table)))
-            .collect(),
-        _ => view
-            .iter()
-            .flat_map(|source| source.tables.iter().map(move |table| (source, table)))
-            .flat_map(|(source, table)| rows_of_columns(source, table))
-            .collect(),
+        "tables" => tables().map(|(source, table)| row_of_table(&source.name, table)).collect(),
+        _ => tables().flat_map(|(source, table)| rows_of_columns(source, table)).collect(),
     };
     let columns: Vec<Column> = columns
         .iter()
@@ -188,8 +183,7 @@ fn describe(view: &View, tokens: &[Token], only: Option<usize>) -> Result<Option
     if name.0.is_empty() {
         return Ok(None);
     }
-    let first = view.subset_source().filter(|_| only.is_none());
-    let found = resolve(view, first, only, Dialect::Joined, &[name])?;
+    let found = view.resolve(only, Dialect::Joined, &[name])?;
     let Some((source, table)) =
         found.first().map(|found| (&view[found.source], &view[found.source].tables[found.table]))
     else {

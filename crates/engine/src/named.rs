@@ -11,7 +11,7 @@ use sqlparser::ast::{
 use sqlparser::tokenizer::{Location, Span, Token, Tokenizer};
 
 use crate::position::Positions;
-use crate::syntax::last_part;
+use crate::syntax::{idents, last_part};
 use crate::{Dialect, Failure, FailureCode};
 
 /// A query that statements read as a table.
@@ -68,10 +68,10 @@ pub(crate) fn plain_name(name: &str) -> String {
 }
 
 /// Splits a table name into schema and name, if the schema is one of named queries or the information schema.
-fn split(written: &[Ident]) -> Option<(&'static str, &Ident)> {
+fn split<'a>(written: &[&'a Ident]) -> Option<(&'static str, &'a Ident)> {
     let [schema, name, ..] = written else { return None };
     let mut known = NamedSchema::ALL.into_iter().map(NamedSchema::as_str).chain([INFORMATION_SCHEMA]);
-    Some((known.find(|known| schema.value.eq_ignore_ascii_case(known))?, name))
+    Some((known.find(|known| schema.value.eq_ignore_ascii_case(known))?, *name))
 }
 
 /// Returns the index of the named query that a table name refers to; `None` for a table of another schema.
@@ -100,10 +100,6 @@ pub(crate) fn find(named: &[NamedQuery], written: &ObjectName) -> Result<Option<
 pub(crate) fn write_read_first(written: &ObjectName) -> Option<String> {
     let parts = idents(written);
     split(&parts).map(|_| parts.iter().map(|part| part.value.to_lowercase()).collect::<Vec<_>>().join("."))
-}
-
-fn idents(name: &ObjectName) -> Vec<Ident> {
-    name.0.iter().filter_map(|part| part.as_ident()).cloned().collect()
 }
 
 /// A table in FROM.
@@ -143,7 +139,7 @@ impl Visitor for Mentions {
             if let SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) = item
                 && let [schema, table] = idents(name).as_slice()
             {
-                self.columns.push([schema.clone(), table.clone()]);
+                self.columns.push([(*schema).clone(), (*table).clone()]);
             }
         }
         ControlFlow::Continue(())
@@ -211,8 +207,8 @@ pub(crate) fn insert(sql: &str, query: &Query, texts: &dyn Fn(&ObjectName) -> Op
         read.extend(split(&idents(name)).map(|(schema, name)| (schema, plain_name(&name.value))));
     }
     for [schema, table] in &mentions.columns {
-        let is_read = split(&[schema.clone(), table.clone()])
-            .is_some_and(|(schema, name)| read.contains(&(schema, plain_name(&name.value))));
+        let is_read =
+            split(&[schema, table]).is_some_and(|(schema, name)| read.contains(&(schema, plain_name(&name.value))));
         if is_read {
             let (from, until) = (edits.start(schema.span.start), edits.start(table.span.start));
             edits.edits.push((from..until.max(from), String::new()));

@@ -8,7 +8,7 @@ use crate::attributes;
 use crate::guard::{CheckedQuery, examine};
 use crate::rewrite::{Piece, RewrittenQuery};
 use crate::source::{ResolvedTable, Source};
-use crate::syntax::last_part;
+use crate::syntax::{is_wildcard, last_part};
 use crate::{Dialect, Failure, FailureCode};
 
 /// A statement in the names of its source.
@@ -130,9 +130,9 @@ fn read_again(dialect: Dialect, functions: &[String], sql: &str, tables: &[&Tabl
 
 /// Renders a name of several parts, the last of which may be a wildcard.
 fn qualify(dialect: Dialect, parts: &[Ident]) -> String {
-    let part = |part: &Ident| match (part.quote_style, part.value.as_str()) {
-        (None, "*") => "*".to_owned(),
-        _ => dialect.quote(&dialect.name_of(part)),
+    let part = |part: &Ident| match is_wildcard(part) {
+        true => "*".to_owned(),
+        false => dialect.quote(&dialect.name_of(part)),
     };
     parts.iter().map(part).collect::<Vec<_>>().join(".")
 }

@@ -8,6 +8,7 @@ use sqlparser::ast::ObjectName;
 
 pub use crate::limits::{Limits, SubsetMemory};
 pub use crate::named::{NamedQuery, NamedSchema};
+use crate::source::{Source, unknown_database};
 pub use crate::worker::{Worker, Workers};
 use crate::{Failure, FailureCode};
 
@@ -66,10 +67,17 @@ impl EngineOptions {
         names.filter(|name| !name.is_empty()).find_map(|name| of(&name).cloned()).map(|known| absent(&known))
     }
 
-    /// Returns the failure for a database that is described without rows.
-    pub(crate) fn only_described_database(&self, name: &str) -> Option<Failure> {
-        let is_of = |known: &&String| known.split('.').next().is_some_and(|first| first.eq_ignore_ascii_case(name));
-        self.described.iter().find(is_of).map(|_| absent(name))
+    /// Returns the index of the source of that name, ignoring case.
+    ///
+    /// # Errors
+    /// If the name is unknown, with the nearest names, or if the database is described without rows.
+    pub(crate) fn find_source(&self, sources: &[Arc<Source>], name: &str) -> Result<usize, Failure> {
+        let is_of = |known: &String| known.split('.').next().is_some_and(|first| first.eq_ignore_ascii_case(name));
+        let found = sources.iter().position(|source| source.name.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| match self.described.iter().any(is_of) {
+            true => absent(name),
+            false => unknown_database(sources, name),
+        })
     }
 }
 

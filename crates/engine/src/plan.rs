@@ -20,7 +20,7 @@ pub(crate) struct Plan {
     pub(crate) found: Vec<ResolvedTable>,
     /// The source and the statement that it is sent; `None` if the query is run here.
     pub(crate) native: Option<(usize, NativeQuery)>,
-    /// The statement, with named queries inlined.
+    /// The statement, with named queries inlined; the positions in [`Plan::query`] refer to it.
     pub(crate) sql: String,
     /// The named queries whose rows are read before the statement is run.
     pub(crate) reads_first: Vec<NamedRead>,
@@ -48,11 +48,6 @@ impl Plan {
     /// Returns the parsed statement.
     pub(crate) fn query(&self) -> &Query {
         &self.checked.query
-    }
-
-    /// Returns the text of the statement, to which the positions in [`Plan::query`] refer.
-    pub(crate) fn sql(&self) -> &str {
-        &self.sql
     }
 
     /// Returns the tables that it reads, with their names as written.

@@ -15,7 +15,6 @@ use crate::options::EngineOptions;
 use crate::plan::{NamedRead, Plan};
 use crate::resolution::resolve_names;
 use crate::scope::StoredSubset;
-use crate::source::{has_table, resolve};
 use crate::syntax::last_part;
 use crate::view::View;
 use crate::{Dialect, Failure, FailureCode, native};
@@ -137,11 +136,11 @@ impl Planner<'_> {
             }
         };
         let reads = &checked.rewritten.reads;
-        let found = resolve(&view, view.subset_source().filter(|_| only.is_none()), only, dialect, reads);
-        let found = found.map_err(|failure| match failure.code == FailureCode::UnknownTable {
-            true => self.options.only_described(reads).unwrap_or(failure),
-            false => failure,
-        })?;
+        let found =
+            view.resolve(only, dialect, reads).map_err(|failure| match failure.code == FailureCode::UnknownTable {
+                true => self.options.only_described(reads).unwrap_or(failure),
+                false => failure,
+            })?;
         let native = match dialect {
             Dialect::Joined => None,
             Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery => {
@@ -169,9 +168,8 @@ impl Planner<'_> {
         let mut derived: Vec<(&ObjectName, String)> = Vec::new();
         let mut expanded = Expanded { sql: String::new(), reads_first: Vec::new(), tables: Vec::new() };
         for written in &checked.rewritten.reads {
-            let first = view.subset_source().filter(|_| only.is_none());
             // Tables of a database take precedence over named queries.
-            if has_table(view, first, only, dialect, written) {
+            if view.has_table(only, dialect, written) {
                 continue;
             }
             if let Some(rows) = information_schema::find(view, written)? {
@@ -240,17 +238,8 @@ impl Planner<'_> {
         if let Some(reason) = &named.refusal {
             return Err(Failure::new(FailureCode::InvalidArguments, reason));
         }
-        let only = match &named.database {
-            Some(name) => {
-                let found = self.sources.iter().position(|source| source.name.eq_ignore_ascii_case(name));
-                Some(found.ok_or_else(|| {
-                    self.options.only_described_database(name).unwrap_or_else(|| {
-                        Failure::new(FailureCode::UnknownDatabase, format!("there is no database `{name}`"))
-                    })
-                })?)
-            }
-            None => None,
-        };
+        let database = named.database.as_ref();
+        let only = database.map(|name| self.options.find_source(&self.sources, name)).transpose()?;
         self.plan(&self.sources, &named.sql, only)
     }
 }
@@ -285,10 +274,7 @@ fn functions_of(view: &View, dialect: Dialect, only: Option<usize>) -> Vec<Strin
 
 /// Adds the named query to a failure.
 pub(crate) fn explain(named: &NamedQuery, failure: Failure) -> Failure {
-    let Failure { code, message, suggestion } = failure;
-    let mut failure = Failure::new(code, format!("`{}` cannot be read: {message}", named.id()));
-    failure.suggestion = suggestion;
-    failure
+    failure.context(format_args!("`{}` cannot be read", named.id()))
 }
 
 /// Returns whether a statement, in the SQL of one database, reads loaded or kept rows of the session.
@@ -317,7 +303,6 @@ fn advise_joined(failure: Failure) -> Failure {
 
 /// Explains why a statement was parsed as DataFusion SQL when that fails too.
 fn explain_elsewhere(second: Failure, first: &Failure) -> Failure {
-    let Failure { code, message, suggestion } = second;
-    let message = format!("{message}; {}, so the statement is parsed as DataFusion SQL", first.message);
-    Failure { code, message, suggestion }
+    let message = format!("{}; {}, so the statement is parsed as DataFusion SQL", second.message, first.message);
+    Failure { message, ..second }
 }

@@ -118,13 +118,6 @@ pub(crate) enum RelationKind {
     Derived,
 }
 
-impl Resolution<'_> {
-    /// Returns the names of the columns that the statement returns; `None` if one of them is not certain.
-    pub(crate) fn output_names(&self) -> Option<Vec<String>> {
-        self.output.as_ref()?.iter().map(|column| column.name.clone()).collect()
-    }
-}
-
 /// Resolves all names of a statement.
 pub(crate) fn resolve_names(plan: &Plan) -> Resolution<'_> {
     Resolver::new(plan).resolve()

@@ -151,15 +151,28 @@ impl Writer<'_> {
         self.done.pieces.push(piece);
     }
 
-    /// Renders items separated by commas.
-    fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T) -> WriteResult) -> WriteResult {
+    /// Renders the last text of a form.
+    fn end(&mut self, text: &str) -> WriteResult {
+        self.push(text);
+        Ok(())
+    }
+
+    /// Renders items separated by commas, between two texts.
+    fn list<T>(
+        &mut self,
+        before: &str,
+        items: &[T],
+        after: &str,
+        mut write: impl FnMut(&mut Self, &T) -> WriteResult,
+    ) -> WriteResult {
+        self.push(before);
         for (at, item) in items.iter().enumerate() {
             if at > 0 {
                 self.push(", ");
             }
             write(self, item)?;
         }
-        Ok(())
+        self.end(after)
     }
 
     /// Runs `write` one level deeper.

@@ -33,18 +33,11 @@ pub(crate) fn name_of(function: &Function) -> String {
 
 /// Returns the arguments, if all of them are plain values.
 pub(crate) fn values(arguments: &[FunctionArg]) -> Option<Vec<&Expr>> {
-    let value = |argument: &'_ FunctionArg| match argument {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(_)) => true,
-        FunctionArg::Unnamed(_) | FunctionArg::Named { .. } | FunctionArg::ExprNamed { .. } => false,
-    };
-    if !arguments.iter().all(value) {
-        return None;
-    }
-    let values = arguments.iter().filter_map(|argument| match argument {
+    let values = arguments.iter().map(|argument| match argument {
         FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
-        _ => None,
+        FunctionArg::Unnamed(_) | FunctionArg::Named { .. } | FunctionArg::ExprNamed { .. } => None,
     });
-    Some(values.collect())
+    values.collect()
 }
 
 /// Splits a condition at its ANDs.
@@ -99,9 +92,29 @@ pub(crate) fn number_of(expr: &Expr) -> Option<String> {
     }
 }
 
+/// Returns the text of a number or string literal.
+pub(crate) fn literal_of(expr: &Expr) -> Option<String> {
+    number_of(expr).or_else(|| text_of(expr))
+}
+
 /// Returns the number of an item of GROUP BY or ORDER BY, or of a LIMIT.
 pub(crate) fn count_of(expr: &Expr) -> Option<usize> {
     number_of(expr)?.parse().ok()
+}
+
+/// Returns whether a part of a name is `*`.
+pub(crate) fn is_wildcard(part: &Ident) -> bool {
+    part.value == "*" && part.quote_style.is_none()
+}
+
+/// Returns whether a text is a word of ASCII letters, digits and `_`.
+pub(crate) fn is_word(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Returns the identifiers of a name.
+pub(crate) fn idents(name: &ObjectName) -> Vec<&Ident> {
+    name.0.iter().filter_map(|part| part.as_ident()).collect()
 }
 
 /// Returns the last part of the name of a table or function.

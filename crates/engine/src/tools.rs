@@ -10,7 +10,9 @@ mod validate_query;
 
 use std::sync::Arc;
 
-use prospector_core::tool::{Tool, Toolset};
+use prospector_core::record::Resource;
+use prospector_core::tool::{Budget, Cut, Page, Part, Tool, ToolOutput, Toolset};
+use serde::Serialize;
 
 use crate::Engine;
 
@@ -42,5 +44,36 @@ impl Engine {
             .with(validate_query::ValidateQuery(self.clone()))
             .with(previous::GetPreviousResults(self.clone()))
             .with(sources::ListSources(self.clone()))
+    }
+}
+
+/// One entry in full, or a list of summaries.
+#[derive(Clone, Serialize)]
+#[serde(untagged)]
+enum Details<T, S> {
+    One(Box<T>),
+    All(Page<S>),
+}
+
+impl<T: ToolOutput, S: ToolOutput> ToolOutput for Details<T, S> {
+    fn reveals(&self) -> Vec<Resource> {
+        match self {
+            Details::One(one) => one.reveals(),
+            Details::All(all) => all.reveals(),
+        }
+    }
+
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        match self {
+            Details::One(one) => one.parts(),
+            Details::All(_) => Vec::new(),
+        }
+    }
+
+    fn fit(&mut self, budget: Budget<'_>) -> Cut {
+        match self {
+            Details::One(one) => one.fit(budget),
+            Details::All(all) => all.fit(budget),
+        }
     }
 }

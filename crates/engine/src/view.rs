@@ -3,8 +3,14 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use prospector_core::name::nearest;
+use sqlparser::ast::ObjectName;
+
+use crate::failure::quote_names;
 use crate::scope::{Scope, StoredSubset, source_of};
-use crate::source::{ResolvedTable, Source};
+use crate::source::{LIST_TABLES, ResolvedTable, Source};
+use crate::syntax::idents;
+use crate::{Dialect, Failure, FailureCode};
 
 /// The sources; if there are subsets, the last source contains them.
 #[derive(Clone)]
@@ -67,6 +73,95 @@ impl View {
     /// Returns the subset that a table is, if any.
     pub(crate) fn subset(&self, found: &ResolvedTable) -> Option<&Arc<StoredSubset>> {
         self.held.get(found.table).filter(|_| self.subset_source() == Some(found.source))
+    }
+
+    /// Resolves each name to its table; `only` is the source that the query may read, if it is limited to one.
+    ///
+    /// # Errors
+    /// If a name is unknown or ambiguous.
+    pub(crate) fn resolve(
+        &self,
+        only: Option<usize>,
+        dialect: Dialect,
+        reads: &[ObjectName],
+    ) -> Result<Vec<ResolvedTable>, Failure> {
+        let one = |written: &ObjectName| {
+            let mut found = self.find(only, dialect, written);
+            let place = |found: &ResolvedTable| {
+                let source = &self.sources[found.source];
+                format!("`{}.{}`", source.name, source.tables[found.table].name)
+            };
+            match found.len() {
+                0 => Err(self.explain_unknown(only, dialect, written)),
+                1 => Ok(found.remove(0)),
+                _ => {
+                    let places: Vec<String> = found.iter().map(place).collect();
+                    let message = format!("`{written}` may be {}", places.join(" or "));
+                    Err(Failure::new(FailureCode::UnknownTable, message).advise("qualify the table by its database"))
+                }
+            }
+        };
+        reads.iter().map(one).collect()
+    }
+
+    /// Returns whether a name refers to a table, or is ambiguous.
+    pub(crate) fn has_table(&self, only: Option<usize>, dialect: Dialect, written: &ObjectName) -> bool {
+        !self.find(only, dialect, written).is_empty()
+    }
+
+    /// Returns the tables that a name may refer to: the one in the database that qualifies it, a subset, or else those of that
+    /// name in any database.
+    fn find(&self, only: Option<usize>, dialect: Dialect, written: &ObjectName) -> Vec<ResolvedTable> {
+        let parts = idents(written);
+        let resolved = |source: usize, table: usize, is_prefixed: bool| {
+            let written = written.clone();
+            ResolvedTable { written, source, table, is_prefixed }
+        };
+        let is_named = |source: &Source| parts.len() > 1 && parts[0].value.eq_ignore_ascii_case(&source.name);
+        let prefixed = (self.open(only).filter(|(_, source)| is_named(source)))
+            .find_map(|(at, source)| Some(resolved(at, source.find_table(dialect, &parts[1..])?, true)));
+        let bare = |(at, source): (usize, &Source)| Some(resolved(at, source.find_table(dialect, &parts)?, false));
+        let subset = || bare(self.subset_source().filter(|_| only.is_none()).map(|at| (at, &*self.sources[at]))?);
+        match prefixed.or_else(subset) {
+            Some(found) => vec![found],
+            None => self.open(only).filter_map(bare).collect(),
+        }
+    }
+
+    /// Returns the sources that a query may read.
+    fn open(&self, only: Option<usize>) -> impl Iterator<Item = (usize, &Source)> {
+        let all = self.sources.iter().map(|source| &**source).enumerate();
+        all.filter(move |(at, _)| only.is_none_or(|only| only == *at))
+    }
+
+    fn explain_unknown(&self, only: Option<usize>, dialect: Dialect, written: &ObjectName) -> Failure {
+        let bare = idents(written).iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join(".");
+        let names: Vec<String> = (self.open(only))
+            .flat_map(|(_, source)| {
+                source.tables.iter().map(move |table| match only {
+                    Some(_) => table.name.clone(),
+                    None => format!("{}.{}", source.name, table.name),
+                })
+            })
+            .collect();
+        let failure = Failure::new(FailureCode::UnknownTable, format!("unknown table `{written}`"));
+        let same = names.iter().find(|name| {
+            let lower = name.to_lowercase();
+            lower == bare.to_lowercase() || lower.ends_with(&format!(".{}", bare.to_lowercase()))
+        });
+        match same {
+            // A name that contains a dot is parsed as schema and table.
+            Some(name) if *name == bare || name.ends_with(&format!(".{bare}")) => {
+                failure.advise(format!("quote the whole name of the table: `{name}`"))
+            }
+            Some(name) if matches!(dialect, Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery) => {
+                failure.advise(format!("names are case-sensitive here: write `{name}`, quoted if it has capitals"))
+            }
+            _ => match nearest(&bare, names.iter().map(String::as_str), 3).as_slice() {
+                [] => failure.advise(LIST_TABLES),
+                near => failure.advise(format!("did you mean {}? {LIST_TABLES}", quote_names(near))),
+            },
+        }
     }
 
     /// Returns the database of origin of a table.

@@ -34,7 +34,7 @@ use pool::Pool;
 pub use serve::serve_worker;
 
 /// The protocol version, which must be the same on both sides.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/3");
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/4");
 
 /// The whole environment of a worker. Each arena of glibc reserves 64 MB of the address space.
 const ENVIRONMENT: [(&str, &str); 1] = [("MALLOC_ARENA_MAX", "2")];
@@ -89,18 +89,19 @@ impl Workers {
     pub(crate) async fn compute(
         &self,
         statement: Statement<'_>,
-        act: (Action, TakeBlock<'_>),
+        act: Action,
+        take: Option<TakeBlock<'_>>,
         means: Allowance,
     ) -> Result<Rows, ComputeError> {
         let mut lease = self.0.lease().await?;
         let process = lease.process();
         let folder = make_folder(means.scratch).await;
         let means = Allowance {
-            scratch: folder.as_ref().map(|folder| folder.path().to_owned()),
+            scratch: folder.as_ref().map(|folder| folder.path().as_os_str().to_owned()),
             limits: self.limits(&means.limits),
         };
         process.hold(folder);
-        let asked = ask::ask(process, statement, act, &means);
+        let asked = ask::ask(process, statement, act, take, &means);
         let Ok((answer, is_reusable)) = tokio::time::timeout(means.limits.time, asked).await else {
             return Err(ComputeError::timeout());
         };
@@ -123,7 +124,7 @@ impl Workers {
 }
 
 /// Creates a folder for the query in the scratch folder. Files that a killed worker leaves are removed with it.
-async fn make_folder(scratch: Option<PathBuf>) -> Option<TempDir> {
+async fn make_folder(scratch: Option<OsString>) -> Option<TempDir> {
     let scratch = scratch?;
     let made = tokio::task::spawn_blocking(move || {
         let scratch = std::path::absolute(scratch)?;

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use prospector_connect::rows::Rows;
 use prospector_core::Problem;
 use prospector_core::name::normalize;
 use prospector_core::record::Record;
@@ -37,14 +36,8 @@ pub struct VerifiedRun {
     pub parameters: Vec<(String, Literal)>,
     /// The SQL that was run.
     pub sql: String,
-    /// The databases that were read.
-    pub databases: Vec<String>,
-    /// The tables that were read.
-    pub tables: Vec<String>,
-    /// The resulting rows.
-    pub rows: Rows,
-    /// The declared units of their columns, by name.
-    pub units: Vec<(String, String)>,
+    /// The answer of the engine.
+    pub outcome: Outcome,
 }
 
 impl VerifiedQueries {
@@ -140,9 +133,7 @@ impl VerifiedQueries {
         values: &Map<String, Value>,
         engine: &Engine,
     ) -> Result<(String, Vec<(String, Literal)>), QueryError> {
-        if let Some(reason) = query.stale() {
-            return Err(QueryError::Stale { query: query.name.clone(), reason: reason.to_owned() });
-        }
+        refuse_stale(query)?;
         let domains: Vec<Domain> = match self.position(&query.name) {
             Some(at) => self.domains(at, engine).await.to_vec(),
             None => find_domains(query, engine).await,
@@ -165,8 +156,7 @@ impl VerifiedQueries {
     ) -> Result<VerifiedRun, QueryError> {
         let (sql, parameters) = self.bind(query, values, engine).await?;
         let outcome = engine.run(&sql, query.database.as_deref(), cap).await?;
-        let Outcome { rows, databases, tables, units, .. } = outcome;
-        Ok(VerifiedRun { parameters, sql, databases, tables, rows, units })
+        Ok(VerifiedRun { parameters, sql, outcome })
     }
 
     /// Checks with its source whether a query would run, with its defaults or other values of the right types.
@@ -174,12 +164,17 @@ impl VerifiedQueries {
     /// # Errors
     /// If it would not run.
     pub async fn validate(&self, query: &VerifiedQuery, engine: &Engine) -> Result<(), QueryError> {
-        if let Some(reason) = query.stale() {
-            return Err(QueryError::Stale { query: query.name.clone(), reason: reason.to_owned() });
-        }
+        refuse_stale(query)?;
         let bound = engine.bind(&query.sql, query.database.as_deref(), &examples(query))?;
         engine.validate(&bound, query.database.as_deref()).await?;
         Ok(())
+    }
+}
+
+fn refuse_stale(query: &VerifiedQuery) -> Result<(), QueryError> {
+    match query.stale() {
+        Some(reason) => Err(QueryError::Stale { query: query.name.clone(), reason: reason.to_owned() }),
+        None => Ok(()),
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     VerifiedQuery,
-    model::{Parameter, ParameterType},
+    model::{AllowedValue, Parameter, ParameterType},
     value::{Domain, read},
 };
 
@@ -18,9 +18,7 @@ pub(crate) async fn find_domains(query: &VerifiedQuery, engine: &Engine) -> Vec<
     let mut domains = Vec::new();
     for parameter in &query.parameters {
         domains.push(match &parameter.column {
-            _ if !parameter.allowed.is_empty() => {
-                Domain::OneOf(parameter.allowed.iter().map(|one| (one.value.clone(), one.words.clone())).collect())
-            }
+            _ if !parameter.allowed.is_empty() => Domain::OneOf(parameter.allowed.clone()),
             Some(column) => of_column(parameter, column, engine).await.unwrap_or(Domain::OneOf(Vec::new())),
             None => Domain::Any,
         });
@@ -47,9 +45,8 @@ async fn of_column(parameter: &Parameter, column: &str, engine: &Engine) -> Opti
             return Some(Domain::Any);
         }
         let values = rows.into_iter().filter_map(|row| row.into_iter().next()).filter(|value| !value.is_null());
-        return Some(Domain::OneOf(
-            values.filter_map(|value| Some((read(parameter.kind, &value)?, Vec::new()))).collect(),
-        ));
+        let values = values.filter_map(|value| read(parameter.kind, &value));
+        return Some(Domain::OneOf(values.map(|value| AllowedValue { value, words: Vec::new() }).collect()));
     }
     let row = rows.into_iter().next()?;
     let [least, greatest] = row.get(..2)? else { return None };

@@ -2,7 +2,7 @@
 
 use crate::{
     VerifiedQuery,
-    file::slots,
+    file::fill_in,
     model::{Parameter, ParameterType},
     value::show,
 };
@@ -11,11 +11,7 @@ impl VerifiedQuery {
     /// Returns its question with a value for each parameter: the default, else the last allowed number or date, or the first allowed
     /// text. `None` if a parameter accepts any value, or the query is stale.
     pub fn example(&self) -> Option<String> {
-        let mut question = self.question.clone();
-        for slot in slots(&self.question) {
-            let value = self.parameter(slot).and_then(example_value)?;
-            question = question.replace(&format!("{{{slot}}}"), &value);
-        }
+        let question = fill_in(&self.question, |slot| self.parameter(slot).and_then(example_value))?;
         self.stale().is_none().then_some(question)
     }
 }

@@ -359,8 +359,14 @@ impl Reader<'_> {
     }
 }
 
+/// Returns a question with a value for each name in braces; `None` if `value_of` returns no value for one.
+pub(crate) fn fill_in(question: &str, value_of: impl Fn(&str) -> Option<String>) -> Option<String> {
+    slots(question)
+        .try_fold(question.to_owned(), |filled, slot| Some(filled.replace(&format!("{{{slot}}}"), &value_of(slot)?)))
+}
+
 /// Returns the names in braces in a question.
-pub(crate) fn slots(phrasing: &str) -> impl Iterator<Item = &str> {
+fn slots(phrasing: &str) -> impl Iterator<Item = &str> {
     phrasing.split('{').skip(1).filter_map(|rest| rest.split_once('}').map(|(name, _)| name))
 }
 

@@ -24,7 +24,7 @@
 //! let query = queries.resolve("orders-of-country").unwrap();
 //! let values = serde_json::json!({"country": "Brazil"}).as_object().cloned().unwrap();
 //! let run = queries.run(query, &values, &engine, 10).await?;
-//! assert_eq!(run.rows.rows, [[serde_json::json!(2)]]);
+//! assert_eq!(run.outcome.rows.rows, [[serde_json::json!(2)]]);
 //! # Ok(()) }
 //! ```
 //!

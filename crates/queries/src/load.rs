@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use prospector_core::Problem;
 
-use crate::{file::parse, model::VerifiedQuery};
+use crate::{QueryError, file::parse, model::VerifiedQuery};
 
 /// The maximum number of files read from a folder.
 const MAX_FILES: usize = 1_000;
@@ -43,12 +43,35 @@ pub(crate) fn load_file(path: &Path) -> (Option<VerifiedQuery>, Vec<Problem>) {
 }
 
 /// Returns whether a text is a valid name of a query, and of a file on any system.
-pub(crate) fn is_name(name: &str) -> bool {
+fn is_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     !name.is_empty()
         && name.len() <= 100
         && name.chars().all(is_plain)
         && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+/// Returns the file of that name in a folder.
+///
+/// # Errors
+/// If it is not a valid file name.
+pub(crate) fn file_in(folder: &Path, name: &str, extension: &str) -> Result<PathBuf, QueryError> {
+    match is_name(name) {
+        true => Ok(folder.join(format!("{name}.{extension}"))),
+        false => Err(QueryError::Name(name.to_owned())),
+    }
+}
+
+/// Removes a file; returns whether there was one.
+///
+/// # Errors
+/// If it cannot be removed.
+pub(crate) fn remove_file(path: PathBuf) -> Result<bool, QueryError> {
+    match std::fs::remove_file(&path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(QueryError::File { act: "removed", path, source }),
+    }
 }
 
 /// Returns the verified queries of these files, and the problems of the others.

@@ -9,7 +9,8 @@ use prospector_core::mark::clean;
 use prospector_state::{create_folder, replace};
 use serde::{Deserialize, Serialize};
 
-use crate::{QueryError, load::is_name};
+use crate::QueryError;
+use crate::load::{file_in, remove_file};
 
 /// The subfolder of the state folder.
 const FOLDER: &str = "objections";
@@ -118,20 +119,11 @@ impl Objections {
     /// # Errors
     /// If the name is invalid, or the file cannot be removed.
     pub fn remove(&self, name: &str) -> Result<bool, QueryError> {
-        let path = self.file(name)?;
-        match std::fs::remove_file(&path) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-            Err(source) => Err(QueryError::File { act: "removed", path, source }),
-        }
+        remove_file(self.file(name)?)
     }
 
     fn file(&self, name: &str) -> Result<PathBuf, QueryError> {
-        if is_name(name) {
-            Ok(self.folder.join(format!("{name}.json")))
-        } else {
-            Err(QueryError::Name(name.to_owned()))
-        }
+        file_in(&self.folder, name, "json")
     }
 }
 

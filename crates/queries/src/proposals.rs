@@ -15,7 +15,7 @@ use crate::{
     QueryError, VerifiedQuery,
     discovery::check,
     file::render,
-    load::{is_name, list_files, load_file},
+    load::{file_in, list_files, load_file, remove_file},
     model::QueryState,
 };
 
@@ -165,16 +165,11 @@ impl Proposals {
     /// # Errors
     /// If the name is invalid, or the file cannot be removed.
     pub fn remove(&self, name: &str) -> Result<bool, QueryError> {
-        let path = self.file(name)?;
-        match std::fs::remove_file(&path) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-            Err(source) => Err(QueryError::File { act: "removed", path, source }),
-        }
+        remove_file(self.file(name)?)
     }
 
     fn file(&self, name: &str) -> Result<PathBuf, QueryError> {
-        if is_name(name) { Ok(self.folder.join(format!("{name}.sql"))) } else { Err(QueryError::Name(name.to_owned())) }
+        file_in(&self.folder, name, "sql")
     }
 }
 

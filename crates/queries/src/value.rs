@@ -5,15 +5,16 @@ use prospector_core::name::nearest;
 use prospector_engine::query::Literal;
 use serde_json::Value;
 
-use crate::{Parameter, QueryError, model::ParameterType};
+use crate::model::{AllowedValue, ParameterType};
+use crate::{Parameter, QueryError};
 
 /// The accepted values of a parameter, resolved from its column.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Domain {
     /// Any value of its type.
     Any,
-    /// One of these, each with its synonyms.
-    OneOf(Vec<(Literal, Vec<String>)>),
+    /// One of these.
+    OneOf(Vec<AllowedValue>),
     /// Values between the minimum and the maximum of a column, inclusive.
     Between(Literal, Literal),
 }
@@ -97,16 +98,17 @@ pub(crate) fn admit(
         Domain::Any => Ok(value),
         Domain::OneOf(values) => {
             let wanted = show(&value).to_lowercase();
-            let is_meant = |(known, words): &&(Literal, Vec<String>)| {
-                show(known).to_lowercase() == wanted || words.iter().any(|word| word.to_lowercase() == wanted)
+            let is_meant = |known: &&AllowedValue| {
+                let is_wanted = |word: &String| word.to_lowercase() == wanted;
+                is_wanted(&show(&known.value)) || known.words.iter().any(is_wanted)
             };
             // An exact match takes precedence over a synonym.
-            let exact = values.iter().find(|(known, _)| *known == value);
+            let exact = values.iter().find(|known| known.value == value);
             let mut meant = values.iter().filter(is_meant);
             match (exact.or_else(|| meant.next()), exact.is_none().then(|| meant.next()).flatten()) {
-                (Some((known, _)), None) => Ok(known.clone()),
+                (Some(known), None) => Ok(known.value.clone()),
                 _ => {
-                    let all: Vec<String> = values.iter().map(|(known, _)| show(known)).collect();
+                    let all: Vec<String> = values.iter().map(|known| show(&known.value)).collect();
                     let near = if all.len() <= 12 { all } else { nearest(&wanted, all.iter().map(String::as_str), 5) };
                     Err(refuse(near.join(", ")))
                 }
@@ -174,7 +176,8 @@ mod tests {
             assert_eq!(admitted.as_ref().ok().map(show).as_deref(), expected, "{admitted:?}");
         };
         let text = |text: &str| Literal::Text(text.into());
-        let countries = Domain::OneOf(vec![(text("BR"), vec!["Brazil".into()]), (text("DE"), vec!["Germany".into()])]);
+        let allowed = |code: &str, name: &str| AllowedValue { value: text(code), words: vec![name.into()] };
+        let countries = Domain::OneOf(vec![allowed("BR", "Brazil"), allowed("DE", "Germany")]);
         check(&countries, text("brazil"), Some("BR"));
         check(&countries, text("BR"), Some("BR"));
         check(&countries, text("Brasilia"), None);

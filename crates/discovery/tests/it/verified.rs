@@ -25,8 +25,8 @@ async fn check_rows(catalog: &Catalog, engine: &Engine, name: &str, values: Valu
     let query = catalog.verified.resolve(name).unwrap_or_else(|| panic!("there is no {name}"));
     let values: Map<String, Value> = serde_json::from_value(values).unwrap();
     let run = catalog.verified.run(query, &values, engine, 100).await.unwrap_or_else(|error| panic!("{name}: {error}"));
-    assert_eq!(run.rows.rows.len(), count, "{name}: {:?}", run.rows.rows);
-    for (row, expected) in run.rows.rows.iter().zip(first.as_array().unwrap()) {
+    assert_eq!(run.outcome.rows.rows.len(), count, "{name}: {:?}", run.outcome.rows.rows);
+    for (row, expected) in run.outcome.rows.rows.iter().zip(first.as_array().unwrap()) {
         let same = |(found, expected): (&Value, &Value)| match (number(found), number(expected)) {
             (Some(found), Some(expected)) => (found - expected).abs() < 0.005,
             _ => expected == "*" || found == expected,

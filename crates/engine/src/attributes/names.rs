@@ -2,7 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{AccessExpr, Expr, Ident, Query, Visit, Visitor};
+use sqlparser::ast::{AccessExpr, Expr, Ident, Query, visit_expressions};
+
+use crate::syntax::is_wildcard;
 
 /// A qualified name.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +24,9 @@ pub(super) enum QualifiedName<'e> {
 /// Lists the names of an expression, without those of its subexpressions.
 pub(super) fn list_names(expr: &Expr) -> Vec<QualifiedName<'_>> {
     match expr {
-        Expr::CompoundIdentifier(parts) if !parts.last().is_none_or(is_all) => vec![QualifiedName::Qualified(parts)],
+        Expr::CompoundIdentifier(parts) if !parts.last().is_none_or(is_wildcard) => {
+            vec![QualifiedName::Qualified(parts)]
+        }
         Expr::CompoundFieldAccess { root, access_chain } => {
             let first = match root.as_ref() {
                 Expr::Nested(inner) => find_identifier(inner),
@@ -48,24 +52,12 @@ fn find_identifier(expr: &Expr) -> Option<&Ident> {
     }
 }
 
-fn is_all(part: &Ident) -> bool {
-    part.value == "*" && part.quote_style.is_none()
-}
-
 /// Counts the qualified names in a whole statement.
 pub(super) fn count(query: &Query) -> usize {
-    let mut count = Count(0);
-    let _ = query.visit(&mut count);
-    count.0
-}
-
-struct Count(usize);
-
-impl Visitor for Count {
-    type Break = ();
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        self.0 += list_names(expr).len();
-        ControlFlow::Continue(())
-    }
+    let mut count = 0;
+    let _ = visit_expressions(query, |expr| {
+        count += list_names(expr).len();
+        ControlFlow::<()>::Continue(())
+    });
+    count
 }

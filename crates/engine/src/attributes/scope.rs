@@ -7,6 +7,8 @@ use sqlparser::ast::{Ident, ObjectName, TableAlias};
 
 use super::DIALECT;
 use super::columns::{Columns, Proof};
+use crate::failure::quote_names;
+use crate::syntax::idents;
 use crate::{Failure, FailureCode};
 
 /// The system columns that every table has and no description lists. Views have none, so the server is asked about them.
@@ -21,8 +23,7 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn of(name: &ObjectName) -> Self {
-        let parts: Vec<&Ident> = name.0.iter().filter_map(|part| part.as_ident()).collect();
-        match parts.as_slice() {
+        match idents(name).as_slice() {
             [.., schema, name] => Place { schema: Some(DIALECT.name_of(schema)), name: DIALECT.name_of(name) },
             [name] => Place { schema: None, name: DIALECT.name_of(name) },
             [] => Place::default(),
@@ -165,6 +166,5 @@ fn prove_column(relations: &[&Relation], column: &Ident) -> Result<Proof, Failur
 }
 
 fn suggest(near: &[String]) -> String {
-    let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-    format!("did you mean {}? names with capitals may need quotes", near.join(", "))
+    format!("did you mean {}? names with capitals may need quotes", quote_names(near))
 }

@@ -200,15 +200,14 @@ impl Writer {
             Dialect::Sqlite => sqlite_part(value, part),
             Dialect::Mysql => mysql_part(value, part),
             Dialect::Bigquery => bigquery_part(value, part),
-            Dialect::Postgres => {
-                let value = if class == Class::Date { value.to_owned() } else { format!("CAST({value} AS timestamp)") };
-                postgres_part(&value, part)
-            }
-            Dialect::Joined => {
-                let value = if class == Class::Date { value.to_owned() } else { format!("CAST({value} AS TIMESTAMP)") };
-                joined_part(&value, part)
-            }
+            Dialect::Postgres => postgres_part(&self.timestamp(value, class), part),
+            Dialect::Joined => joined_part(&self.timestamp(value, class), part),
         }
+    }
+
+    /// Renders a date or time that may be stored as text, in PostgreSQL or DataFusion.
+    pub(crate) fn timestamp(&self, value: &str, class: Class) -> String {
+        if class == Class::Date { value.to_owned() } else { format!("CAST({value} AS timestamp)") }
     }
 }
 
@@ -232,15 +231,12 @@ fn sqlite_part(value: &str, part: DatePart) -> String {
 /// <https://dev.mysql.com/doc/refman/8.4/en/date-and-time-functions.html>
 fn mysql_part(value: &str, part: DatePart) -> String {
     match part {
-        DatePart::Year => format!("YEAR({value})"),
-        DatePart::Quarter => format!("QUARTER({value})"),
-        DatePart::Month => format!("MONTH({value})"),
         DatePart::Day => format!("DAYOFMONTH({value})"),
         DatePart::Weekday => format!("DAYOFWEEK({value}) - 1"),
-        DatePart::Hour => format!("HOUR({value})"),
         DatePart::YearQuarter => format!("CONCAT(YEAR({value}), '-Q', QUARTER({value}))"),
         DatePart::YearMonth => format!("DATE_FORMAT({value}, '%Y-%m')"),
         DatePart::Date => format!("DATE_FORMAT({value}, '%Y-%m-%d')"),
+        other => format!("{}({value})", other.as_str().to_uppercase()),
     }
 }
 
@@ -249,15 +245,11 @@ fn bigquery_part(value: &str, part: DatePart) -> String {
     let number = |field: &str| format!("EXTRACT({field} FROM {value})");
     let text = |format: &str| format!("FORMAT_DATE('{format}', CAST({value} AS DATE))");
     match part {
-        DatePart::Year => number("YEAR"),
-        DatePart::Quarter => number("QUARTER"),
-        DatePart::Month => number("MONTH"),
-        DatePart::Day => number("DAY"),
         DatePart::Weekday => format!("{} - 1", number("DAYOFWEEK")),
-        DatePart::Hour => number("HOUR"),
         DatePart::YearQuarter => text("%Y-Q%Q"),
         DatePart::YearMonth => text("%Y-%m"),
         DatePart::Date => text("%Y-%m-%d"),
+        other => number(&other.as_str().to_uppercase()),
     }
 }
 
@@ -265,15 +257,11 @@ fn bigquery_part(value: &str, part: DatePart) -> String {
 fn postgres_part(value: &str, part: DatePart) -> String {
     let number = |field: &str| format!("CAST(EXTRACT({field} FROM {value}) AS integer)");
     match part {
-        DatePart::Year => number("YEAR"),
-        DatePart::Quarter => number("QUARTER"),
-        DatePart::Month => number("MONTH"),
-        DatePart::Day => number("DAY"),
         DatePart::Weekday => number("DOW"),
-        DatePart::Hour => number("HOUR"),
         DatePart::YearQuarter => format!("to_char({value}, 'YYYY-\"Q\"Q')"),
         DatePart::YearMonth => format!("to_char({value}, 'YYYY-MM')"),
         DatePart::Date => format!("to_char({value}, 'YYYY-MM-DD')"),
+        other => number(&other.as_str().to_uppercase()),
     }
 }
 
@@ -281,17 +269,13 @@ fn postgres_part(value: &str, part: DatePart) -> String {
 fn joined_part(value: &str, part: DatePart) -> String {
     let number = |field: &str| format!("CAST(date_part('{field}', {value}) AS BIGINT)");
     match part {
-        DatePart::Year => number("year"),
-        DatePart::Quarter => number("quarter"),
-        DatePart::Month => number("month"),
-        DatePart::Day => number("day"),
         DatePart::Weekday => number("dow"),
-        DatePart::Hour => number("hour"),
         DatePart::YearQuarter => {
             let text = |field: &str| format!("CAST({} AS VARCHAR)", number(field));
             format!("{} || '-Q' || {}", text("year"), text("quarter"))
         }
         DatePart::YearMonth => format!("to_char({value}, '%Y-%m')"),
         DatePart::Date => format!("to_char({value}, '%Y-%m-%d')"),
+        other => number(other.as_str()),
     }
 }

@@ -98,13 +98,12 @@ impl<'a> Writer<'a> {
             Some((condition, value)) => (value, Some(condition)),
             None => (value, condition),
         };
-        let is_share = case.is_some() && value.is_none() && name == "avg";
-        let (words, distinct) = match (is_share, is_distinct) {
-            (true, _) => ("share of", ""),
-            (false, true) => (words, "distinct "),
-            (false, false) => (words, ""),
+        let words = match (name, value) {
+            ("avg", None) if case.is_some() => "share of",
+            ("sum", None) if case.is_some() => "count of",
+            _ => words,
         };
-        let words = if case.is_some() && value.is_none() && name == "sum" { "count of" } else { words };
+        let distinct = if is_distinct { "distinct " } else { "" };
         let text = match value {
             None => format!("{words} rows"),
             Some(value) => format!("{words} {distinct}{}", self.expr(value).at_least(Binding::Atom)),

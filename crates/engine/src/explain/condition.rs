@@ -1,12 +1,12 @@
 //! Conditions: comparisons, lists, patterns and periods, and how they are combined.
 
 use chrono::NaiveDate;
-use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value, ValueWithSpan};
+use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
 use super::period;
 use super::phrase::{Binding, Phrase, list, quote};
 use super::{MAX_DEPTH, Writer};
-use crate::syntax::{conjuncts, is_literal, number_of, operands, text_of, without_parentheses};
+use crate::syntax::{conjuncts, is_literal, literal_of, operands, text_of, without_parentheses};
 
 /// One end of a period.
 #[derive(Clone, Copy)]
@@ -25,13 +25,18 @@ impl<'a> Writer<'a> {
             return Phrase::fragment(condition);
         }
         self.depth += 1;
-        let phrase = self.condition_here(without_parentheses(condition));
+        let condition = without_parentheses(condition);
+        let phrase = match condition {
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) => self.state(condition, "is true"),
+            _ => self.condition_words(condition).unwrap_or_else(|| self.expr(condition)),
+        };
         self.depth -= 1;
         phrase
     }
 
-    fn condition_here(&mut self, condition: &'a Expr) -> Phrase {
-        match condition {
+    /// Explains an expression that is true or false; `None` for another value, or one without words.
+    pub(super) fn condition_words(&mut self, condition: &'a Expr) -> Option<Phrase> {
+        Some(match condition {
             Expr::BinaryOp { op: BinaryOperator::And, .. } => self.conjunction(&conjuncts(condition)),
             Expr::BinaryOp { op: BinaryOperator::Or, .. } => {
                 let parts: Vec<String> = operands(condition, &BinaryOperator::Or)
@@ -44,7 +49,7 @@ impl<'a> Writer<'a> {
                 Phrase::new(parts.join(" or "), Binding::Or)
             }
             Expr::UnaryOp { op: UnaryOperator::Not | UnaryOperator::BangNot, expr } => self.negation(expr),
-            Expr::BinaryOp { left, op, right } => self.comparison(condition, left, op, right),
+            Expr::BinaryOp { left, op, right } => return self.comparison(left, op, right),
             Expr::IsNull(inner) => self.state(inner, "is null"),
             Expr::IsNotNull(inner) => self.state(inner, "is not null"),
             Expr::IsTrue(inner) => self.state(inner, "is true"),
@@ -70,14 +75,9 @@ impl<'a> Writer<'a> {
             | Expr::SimilarTo { negated, expr, pattern, escape_char: None } => {
                 self.pair(expr, if *negated { "does not match the pattern" } else { "matches the pattern" }, pattern)
             }
-            Expr::Exists { .. } | Expr::InSubquery { .. } => match self.existence(condition) {
-                Some(existence) => Phrase::atom(existence.singular()),
-                None => self.expr(condition),
-            },
-            Expr::Value(ValueWithSpan { value: Value::Boolean(_), .. }) => self.expr(condition),
-            Expr::Identifier(_) | Expr::CompoundIdentifier(_) => self.state(condition, "is true"),
-            other => self.expr(other),
-        }
+            Expr::Exists { .. } | Expr::InSubquery { .. } => Phrase::atom(self.existence(condition)?.singular()),
+            _ => return None,
+        })
     }
 
     fn negation(&mut self, inner: &'a Expr) -> Phrase {
@@ -153,10 +153,10 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn comparison(&mut self, whole: &'a Expr, left: &'a Expr, op: &'a BinaryOperator, right: &'a Expr) -> Phrase {
+    fn comparison(&mut self, left: &'a Expr, op: &'a BinaryOperator, right: &'a Expr) -> Option<Phrase> {
         use BinaryOperator as Op;
         if let Some(text) = self.part_of_date(left, op, right).or_else(|| self.part_of_date(right, op, left)) {
-            return Phrase::atom(text);
+            return Some(Phrase::atom(text));
         }
         let is_turned = is_literal(left) && !is_literal(right);
         let (subject, other) = if is_turned { (right, left) } else { (left, right) };
@@ -184,11 +184,11 @@ impl<'a> Writer<'a> {
             (Op::LtEq, false, _) => "is at most",
             (Op::PGRegexMatch | Op::PGRegexIMatch | Op::Regexp, ..) => "matches the pattern",
             (Op::PGRegexNotMatch | Op::PGRegexNotIMatch, ..) => "does not match the pattern",
-            _ => return self.expr(whole),
+            _ => return None,
         };
         let left = self.expr(subject).at_least(Binding::Sum);
         let right = self.value(subject, other);
-        Phrase::atom(format!("{left} {verb} {right}"))
+        Some(Phrase::atom(format!("{left} {verb} {right}")))
     }
 
     /// Explains a condition on a part of a date that selects a calendar period: `strftime('%Y', day) = '2025'`.
@@ -254,9 +254,7 @@ impl<'a> Writer<'a> {
     /// Explains the value of a comparison; a code is shown with its meaning.
     pub(super) fn value(&mut self, subject: &'a Expr, value: &'a Expr) -> String {
         let id = self.names.column(without_parentheses(subject)).and_then(|used| used.column.id.clone());
-        let plain = without_parentheses(value);
-        let literal = number_of(plain).or_else(|| text_of(plain));
-        if let Some((id, literal)) = id.zip(literal)
+        if let Some((id, literal)) = id.zip(literal_of(without_parentheses(value)))
             && let Some(meaning) = self.labels.value(&id, &literal).filter(|meaning| !meaning.is_empty())
         {
             return format!("{meaning} ({literal})");

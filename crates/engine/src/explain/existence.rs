@@ -90,10 +90,10 @@ impl<'a> Writer<'a> {
         Some(if keys.is_empty() { from } else { format!("{from} ({})", list(&keys, "and")) })
     }
 
-    /// Returns a column with its table.
-    fn qualify(&mut self, column: &'a Expr) -> String {
+    /// Explains a value whose columns are named with their tables.
+    pub(super) fn qualify(&mut self, value: &'a Expr) -> String {
         let before = self.frames.last_mut().map(|frame| std::mem::replace(&mut frame.is_qualified, true));
-        let text = self.expr(column).text;
+        let text = self.expr(value).text;
         if let (Some(frame), Some(before)) = (self.frames.last_mut(), before) {
             frame.is_qualified = before;
         }

@@ -8,7 +8,7 @@ use super::period;
 use super::phrase::{Binding, Phrase, count, list, quote};
 use super::{MAX_DEPTH, Writer};
 use crate::resolution::Meaning;
-use crate::syntax::{last_name, operands, plain_call, text_of, value_of, without_parentheses};
+use crate::syntax::{last_name, literal_of, operands, plain_call, text_of, value_of, without_parentheses};
 
 impl<'a> Writer<'a> {
     /// Explains a value.
@@ -20,7 +20,7 @@ impl<'a> Writer<'a> {
         let phrase = match period::part(self, expr) {
             Some(part) => {
                 let subject = self.expr(part.subject).at_least(Binding::Sum);
-                Phrase::new(format!("{} {subject}", part.words()), Binding::Call)
+                Phrase::new(format!("{} of {subject}", part.words()), Binding::Call)
             }
             None => self.expr_here(expr),
         };
@@ -47,7 +47,6 @@ impl<'a> Writer<'a> {
             Expr::UnaryOp { op: UnaryOperator::Minus, expr } => {
                 Phrase::new(format!("-{}", self.expr(expr).at_least(Binding::Call)), Binding::Product)
             }
-            Expr::UnaryOp { op: UnaryOperator::Not, .. } => self.condition(expr),
             Expr::Case { operand, conditions, else_result, .. } => {
                 self.case(operand.as_deref(), conditions, else_result.as_deref())
             }
@@ -84,8 +83,7 @@ impl<'a> Writer<'a> {
                 let parts: Vec<String> = parts.iter().map(|part| self.expr(part).text).collect();
                 Phrase::atom(format!("({})", parts.join(", ")))
             }
-            _ if is_condition(expr) => self.condition(expr),
-            other => Phrase::fragment(other),
+            other => self.condition_words(other).unwrap_or_else(|| Phrase::fragment(other)),
         }
     }
 
@@ -124,20 +122,7 @@ impl<'a> Writer<'a> {
                 let parts = operands(whole, &Op::StringConcat);
                 return self.concatenation(&parts);
             }
-            Op::And
-            | Op::Or
-            | Op::Eq
-            | Op::NotEq
-            | Op::Gt
-            | Op::GtEq
-            | Op::Lt
-            | Op::LtEq
-            | Op::Regexp
-            | Op::PGRegexMatch
-            | Op::PGRegexIMatch
-            | Op::PGRegexNotMatch
-            | Op::PGRegexNotIMatch => return self.condition(whole),
-            _ => return Phrase::fragment(whole),
+            _ => return self.condition_words(whole).unwrap_or_else(|| Phrase::fragment(whole)),
         };
         if let (Expr::Interval(interval), Op::Plus | Op::Minus) = (right, op)
             && let Some(length) = length(interval)
@@ -228,13 +213,7 @@ fn literal(value: &Value) -> Phrase {
 
 /// Explains `INTERVAL '3' MONTH` as `3 months`.
 fn length(interval: &Interval) -> Option<Phrase> {
-    let value = match interval.value.as_ref() {
-        Expr::Value(value) => match &value.value {
-            Value::Number(number, _) => number.to_string(),
-            other => other.clone().into_string()?,
-        },
-        _ => return None,
-    };
+    let value = literal_of(&interval.value)?;
     let text = match &interval.leading_field {
         Some(field) => count(value.trim(), field.to_string().to_lowercase().trim_end_matches('s')),
         None => match period::modifier(&value) {
@@ -252,25 +231,4 @@ fn julian_day(expr: &Expr) -> Option<&Expr> {
         [only] => Some(only),
         _ => None,
     }
-}
-
-/// Returns whether [`Writer::condition`] has words for it.
-fn is_condition(expr: &Expr) -> bool {
-    matches!(
-        expr,
-        Expr::IsNull(_)
-            | Expr::IsNotNull(_)
-            | Expr::IsTrue(_)
-            | Expr::IsNotTrue(_)
-            | Expr::IsFalse(_)
-            | Expr::IsNotFalse(_)
-            | Expr::IsDistinctFrom(..)
-            | Expr::IsNotDistinctFrom(..)
-            | Expr::InList { .. }
-            | Expr::Between { .. }
-            | Expr::Like { any: false, .. }
-            | Expr::ILike { any: false, .. }
-            | Expr::RLike { .. }
-            | Expr::SimilarTo { escape_char: None, .. }
-    )
 }

@@ -1,11 +1,11 @@
 //! Dates: days and periods in statements, and the parts of dates that functions of all dialects return.
 
 use chrono::{Datelike, Days, Months, NaiveDate};
-use sqlparser::ast::{BinaryOperator, DataType, DateTimeField, Expr, Value, ValueWithSpan};
+use sqlparser::ast::{BinaryOperator, DataType, DateTimeField, Expr};
 
 use super::Writer;
 use crate::Dialect;
-use crate::syntax::{number_of, plain_call, text_of, without_parentheses};
+use crate::syntax::{literal_of, number_of, plain_call, text_of, without_parentheses};
 
 /// A unit of the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,33 +38,21 @@ pub(super) struct Span {
 }
 
 impl Part<'_> {
-    /// Returns the words before the subject.
+    /// Returns the words before `of` and the subject.
     pub(super) fn words(&self) -> &'static str {
         match (self.unit, self.is_period) {
-            (Unit::Year, _) => "year of",
-            (Unit::Quarter, true) => "quarter of",
-            (Unit::Quarter, false) => "quarter (1-4) of",
-            (Unit::Month, true) => "month of",
-            (Unit::Month, false) => "month (1-12) of",
-            (Unit::Week, true) => "week of",
-            (Unit::Week, false) => "week number of",
-            (Unit::Day, true) => "day of",
-            (Unit::Day, false) => "day of the month of",
-            (Unit::Weekday, _) => "weekday of",
-            (Unit::DayOfYear, _) => "day of the year of",
-            (Unit::Hour, true) => "hour of",
-            (Unit::Hour, false) => "hour of the day of",
-            (Unit::Minute, _) => "minute of",
-            (Unit::Second, _) => "second of",
+            (Unit::Quarter, false) => "quarter (1-4)",
+            (Unit::Month, false) => "month (1-12)",
+            (Unit::Week, false) => "week number",
+            (Unit::Day, false) => "day of the month",
+            (Unit::Hour, false) => "hour of the day",
+            (unit, _) => unit.as_str(),
         }
     }
 
     /// Returns the period that this value of the part denotes.
     pub(super) fn span_of(&self, value: &Expr) -> Option<Span> {
-        let text = match value {
-            Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => number.to_string(),
-            other => text_of(other).unwrap_or_default(),
-        };
+        let text = literal_of(value).unwrap_or_default();
         let first = match (self.unit, self.is_period) {
             (Unit::Year, _) if text.len() == 4 => NaiveDate::from_ymd_opt(text.parse().ok()?, 1, 1)?,
             (Unit::Month, true) if text.len() == 7 => parse_day(&format!("{text}-01"))?,
@@ -130,23 +118,15 @@ pub(super) fn day(expr: &Expr) -> Option<NaiveDate> {
                 BinaryOperator::Minus => -1,
                 _ => return None,
             };
-            let (count, unit) = interval(right)?;
-            shift(day(left)?, count.checked_mul(sign)?, unit)
+            shift(left, interval(right)?, sign)
         }
         Expr::Function(_) => {
             let call = plain_call(expr)?;
             match (call.name.as_str(), call.arguments.as_slice()) {
                 ("date" | "datetime" | "timestamp" | "to_date", [only]) => day(only),
-                ("date" | "datetime", [first, change]) => {
-                    let (count, unit) = modifier(&text_of(change)?)?;
-                    shift(day(first)?, count, unit)
-                }
-                ("date_add", [first, change]) => {
-                    interval(change).and_then(|(count, unit)| shift(day(first)?, count, unit))
-                }
-                ("date_sub", [first, change]) => {
-                    interval(change).and_then(|(count, unit)| shift(day(first)?, count.checked_neg()?, unit))
-                }
+                ("date" | "datetime", [first, change]) => shift(first, modifier(&text_of(change)?)?, 1),
+                ("date_add", [first, change]) => shift(first, interval(change)?, 1),
+                ("date_sub", [first, change]) => shift(first, interval(change)?, -1),
                 _ => None,
             }
         }
@@ -154,7 +134,9 @@ pub(super) fn day(expr: &Expr) -> Option<NaiveDate> {
     }
 }
 
-fn shift(day: NaiveDate, count: i64, unit: Unit) -> Option<NaiveDate> {
+/// Returns the day that is an interval after another, or before it if `sign` is -1.
+fn shift(first: &Expr, (count, unit): (i64, Unit), sign: i64) -> Option<NaiveDate> {
+    let (day, count) = (day(first)?, count.checked_mul(sign)?);
     let steps = u32::try_from(count.unsigned_abs()).ok()?;
     let months = match unit {
         Unit::Year => steps.checked_mul(12)?,
@@ -173,10 +155,7 @@ fn shift(day: NaiveDate, count: i64, unit: Unit) -> Option<NaiveDate> {
 /// Parses an interval into its number and unit.
 fn interval(expr: &Expr) -> Option<(i64, Unit)> {
     let Expr::Interval(interval) = expr else { return None };
-    let text = match interval.value.as_ref() {
-        Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => number.to_string(),
-        other => text_of(other)?,
-    };
+    let text = literal_of(&interval.value)?;
     match &interval.leading_field {
         Some(field) => Some((text.trim().parse().ok()?, unit_of(&field.to_string())?)),
         None => modifier(&text),

@@ -1,12 +1,10 @@
 //! Queries: WITH, set operations, order and number of rows.
 
-use sqlparser::ast::{
-    Cte, Expr, LimitClause, OrderByExpr, OrderByKind, Query, SetExpr, SetOperator, SetQuantifier, Value, ValueWithSpan,
-};
+use sqlparser::ast::{Cte, Expr, LimitClause, OrderByExpr, OrderByKind, Query, SetExpr, SetOperator, SetQuantifier};
 
 use super::phrase::{Binding, Phrase, list};
 use super::{MAX_QUERIES, Writer};
-use crate::syntax::number_of;
+use crate::syntax::{count_of, number_of};
 
 impl<'a> Writer<'a> {
     /// Explains a query; `is_inner` is whether another query names its columns.
@@ -103,14 +101,7 @@ impl<'a> Writer<'a> {
     }
 
     fn limit(&mut self, limit: Option<&'a Expr>, offset: Option<&'a Expr>, is_fetch: bool) -> String {
-        let number = |expr: &Expr| match expr {
-            Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => {
-                number.to_string().parse::<u64>().ok()
-            }
-            _ => None,
-        };
-        let counted = (limit.map(number), offset.map(number));
-        match counted {
+        match (limit.map(count_of), offset.map(count_of)) {
             (None, None) if is_fetch => ", first row".to_owned(),
             (None, None) => String::new(),
             (Some(Some(1)), None | Some(Some(0))) => ", first row".to_owned(),

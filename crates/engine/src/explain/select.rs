@@ -165,14 +165,7 @@ impl<'a> Writer<'a> {
             });
         }
         self.names.column(argument?)?;
-        if let Some(frame) = self.frames.last_mut() {
-            frame.is_qualified = true;
-        }
-        let phrase = self.expr(value_of(item)?);
-        if let Some(frame) = self.frames.last_mut() {
-            frame.is_qualified = false;
-        }
-        Some(phrase.text)
+        Some(self.qualify(value_of(item)?))
     }
 
     fn select_item(&mut self, item: &'a SelectItem) -> Phrase {
@@ -189,10 +182,8 @@ impl<'a> Writer<'a> {
                     own.as_ref().zip(wanted).is_some_and(|(own, name)| own.eq_ignore_ascii_case(&name.value))
                 };
                 let found = relations.find(|(_, relation)| is_meant(&relation.name)).map(|(at, _)| at);
-                match found.map(|at| self.relation(at)).filter(|name| !name.is_empty()) {
-                    Some(name) => Phrase::atom(format!("all columns of {name}")),
-                    None => Phrase::atom(format!("all columns of {name}")),
-                }
+                let shown = found.map(|at| self.relation(at)).filter(|name| !name.is_empty());
+                Phrase::atom(format!("all columns of {}", shown.unwrap_or_else(|| name.to_string())))
             }
             other => Phrase::fragment(other),
         }

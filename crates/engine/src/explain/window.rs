@@ -17,13 +17,13 @@ impl<'a> Writer<'a> {
         if function.filter.is_some() || function.null_treatment.is_some() || !function.within_group.is_empty() {
             return None;
         }
-        let FunctionArguments::List(list) = &function.args else { return None };
-        if list.duplicate_treatment.is_some() || !list.clauses.is_empty() {
+        let FunctionArguments::List(call) = &function.args else { return None };
+        if call.duplicate_treatment.is_some() || !call.clauses.is_empty() {
             return None;
         }
         let name = name_of(function);
         let is_ordered = !spec.order_by.is_empty();
-        let mut text = match (name.as_str(), list.args.as_slice()) {
+        let mut text = match (name.as_str(), call.args.as_slice()) {
             ("row_number", []) => "row number".to_owned(),
             ("rank", []) => "rank".to_owned(),
             ("dense_rank", []) => "dense rank".to_owned(),
@@ -41,13 +41,13 @@ impl<'a> Writer<'a> {
         }
         if !spec.partition_by.is_empty() {
             let keys: Vec<String> = spec.partition_by.iter().map(|key| self.expr(key).at_least(Binding::Sum)).collect();
-            text = format!("{text} within each {}", list_keys(&keys));
+            text = format!("{text} within each {}", list(&keys, "and"));
         } else if is_aggregate && !is_ordered {
             text = format!("{text} over all rows");
         }
         if is_ordered {
             let sorts: Vec<String> = spec.order_by.iter().map(|sort| self.sort(sort)).collect();
-            text = format!("{text} by {}", list_keys(&sorts));
+            text = format!("{text} by {}", list(&sorts, "and"));
         }
         Some(Phrase::new(text, Binding::Sum))
     }
@@ -85,10 +85,6 @@ impl<'a> Writer<'a> {
         };
         spec.window_name.is_none().then_some(spec)
     }
-}
-
-fn list_keys(keys: &[String]) -> String {
-    list(keys, "and")
 }
 
 /// Returns whether a frame is all rows up to the current one.

@@ -1,6 +1,7 @@
 //! Planning and computing a statement with DataFusion, in any process.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
@@ -17,17 +18,14 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use prospector_connect::rows::Rows;
 use serde::{Deserialize, Serialize};
-use sqlparser::ast::Statement;
+use sqlparser::ast::Statement as Parsed;
 
 use super::cells::Answer;
 use super::checked::CheckedArithmetic;
 use super::provider::{FetchedTable, MAX_ROWS, Remote, RowsError, Texts};
 use super::rename::{register_name, rename_tables};
-use super::{ComputeError, field, keys, place};
-use crate::guard::CheckedQuery;
+use super::{ComputeError, Statement, field, keys, place};
 use crate::limits::Limits;
-use crate::source::ResolvedTable;
-use crate::view::View;
 
 /// The maximum number of columns whose values may differ from their declared type.
 const MAX_MISMATCHES: usize = 8;
@@ -43,11 +41,6 @@ pub(crate) enum Action {
         /// The maximum number of rows.
         cap: usize,
     },
-    /// Computes the answer and streams the rows in blocks. The returned answer has the rows after the last block.
-    Stream {
-        /// The maximum number of rows.
-        cap: usize,
-    },
     /// Checks names and types. No source is asked; the answer has no rows.
     Validate,
 }
@@ -56,53 +49,51 @@ pub(crate) enum Action {
 pub(crate) type TakeBlock<'a> = &'a (dyn Fn(Rows) -> BoxFuture<'a, bool> + Send + Sync);
 
 /// The resources that a computation may use.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Allowance {
     /// The folder for spilled data.
-    pub(crate) scratch: Option<PathBuf>,
+    pub(crate) scratch: Option<OsString>,
     pub(crate) limits: Limits,
 }
 
-/// Plans the statement, and runs it if requested.
+/// Plans the statement, and runs it if requested. With `take`, rows are streamed in blocks, and the returned answer has the rows
+/// after the last block.
 ///
 /// # Errors
 /// The error of DataFusion or of a source, or the limit that was exceeded.
 pub(crate) async fn compute(
-    view: &View,
-    checked: &CheckedQuery,
-    found: &[ResolvedTable],
-    (act, take): (Action, TakeBlock<'_>),
+    statement: Statement<'_>,
+    act: Action,
+    take: Option<TakeBlock<'_>>,
     means: &Allowance,
 ) -> Result<Rows, ComputeError> {
     let asked = async {
         match act {
-            Action::Run { cap } => run(view, checked, found, (cap, None), means).await,
-            Action::Stream { cap } => run(view, checked, found, (cap, Some(take)), means).await,
+            Action::Run { cap } => run(statement, cap, take, means).await,
             Action::Validate => {
                 let none = Allowance { scratch: None, limits: means.limits.clone() };
-                let frame = frame(view, checked, found, &Texts::default(), Scans::None, &none).await?;
+                let frame = frame(statement, &Texts::default(), false, &none).await?;
                 frame.into_optimized_plan().map(|_| Rows::default())
             }
         }
     };
     match tokio::time::timeout(means.limits.time, asked).await {
-        Ok(done) => done.map_err(|error| ComputeError::of_datafusion(&error, &checked.query)),
+        Ok(done) => done.map_err(|error| ComputeError::of_datafusion(&error, &statement.checked.query)),
         Err(_) => Err(ComputeError::timeout()),
     }
 }
 
 async fn run(
-    view: &View,
-    checked: &CheckedQuery,
-    found: &[ResolvedTable],
-    (cap, take): (usize, Option<TakeBlock<'_>>),
+    statement: Statement<'_>,
+    cap: usize,
+    take: Option<TakeBlock<'_>>,
     means: &Allowance,
 ) -> Result<Rows, DataFusionError> {
     let mut has_handed_over = false;
     let texts = Texts::default();
     for _ in 0..MAX_MISMATCHES {
         let before = texts.lock().map_or(0, |texts| texts.len());
-        let frame = frame(view, checked, found, &texts, Scans::Large, means).await?;
+        let frame = frame(statement, &texts, true, means).await?;
         let answer = async {
             let mut answer = Answer::new(frame.schema().as_arrow(), cap, &means.limits);
             let (state, plan) = frame.limit(0, Some(cap.saturating_add(1)))?.into_parts();
@@ -153,23 +144,15 @@ async fn hand_over(answer: &mut Answer, batch: &RecordBatch, take: TakeBlock<'_>
     Ok(true)
 }
 
-/// Which tables are scanned in place, if their sources support it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Scans {
-    None,
-    /// Tables with more rows than a source sends.
-    Large,
-}
-
+/// Plans the statement; `may_scan` is whether tables with more rows than a source sends are scanned in place where possible.
 async fn frame(
-    view: &View,
-    checked: &CheckedQuery,
-    found: &[ResolvedTable],
+    statement: Statement<'_>,
     texts: &Texts,
-    scans: Scans,
+    may_scan: bool,
     means: &Allowance,
 ) -> Result<DataFrame, DataFusionError> {
-    let session = session(means.scratch.as_deref(), &means.limits)?;
+    let Statement { view, checked, found, .. } = statement;
+    let session = session(means.scratch.as_deref().map(Path::new), &means.limits)?;
     for found in found {
         let source = &view[found.source];
         let table = &source.tables[found.table];
@@ -184,12 +167,12 @@ async fn frame(
         let most = means.limits.source_bytes;
         let mut remote = Remote::new(id, table, source.connector.clone(), texts.clone(), most);
         let is_large = table.row_count.is_none_or(|rows| rows > MAX_ROWS as u64);
-        if scans == Scans::Large && is_large {
+        if may_scan && is_large {
             remote = remote.scan_in_place().await;
         }
         session.register_table(register_name(found), Arc::new(remote))?;
     }
-    let statement = Statement::Query(Box::new(rename_tables(&checked.query, view, found)));
+    let statement = Parsed::Query(Box::new(rename_tables(&checked.query, view, found)));
     let plan = session.state().statement_to_plan(Planned::Statement(Box::new(statement))).await?;
     session.execute_logical_plan(plan).await
 }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use datafusion::arrow::error::ArrowError;
 use datafusion::common::SchemaError;
 use datafusion::error::DataFusionError;
-use sqlparser::ast::{Expr, FunctionArguments, Query, Visit, Visitor};
+use sqlparser::ast::{Expr, FunctionArguments, Query, visit_expressions};
 
 /// Prefixes of error messages.
 const PREFIXES: [&str; 7] = [
@@ -124,7 +124,7 @@ fn reword_call(text: &str, query: &Query) -> Option<Wording> {
     };
     let needs_numbers = ["requires Decimal", "requires Float64", "requires Int64", "(Float64)", "Numeric"];
     let needs_numbers = types == "text" && needs_numbers.iter().any(|part| text.contains(part));
-    let argument = Calls::find(query, name);
+    let argument = find_argument(query, name);
     let is =
         argument.as_ref().map_or_else(|| format!("the arguments are {types}"), |one| format!("`{one}` is {types}"));
     Some(match needs_numbers {
@@ -193,48 +193,22 @@ pub(crate) fn write_types(text: &str) -> String {
 
 /// Returns whether the query contains a cast; otherwise a comparison of a text with a number or date failed.
 fn has_cast(query: &Query) -> bool {
-    struct Casts;
-    impl Visitor for Casts {
-        type Break = ();
-
-        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-            match expr {
-                Expr::Cast { .. } => ControlFlow::Break(()),
-                _ => ControlFlow::Continue(()),
-            }
-        }
-    }
-    query.visit(&mut Casts).is_break()
+    find_in(query, |expr| matches!(expr, Expr::Cast { .. }).then_some(())).is_some()
 }
 
-/// Finds function calls with one argument.
-struct Calls<'a> {
-    name: &'a str,
+/// Returns the argument of the first call of that name with one argument.
+fn find_argument(query: &Query, name: &str) -> Option<String> {
+    find_in(query, |expr| {
+        let Expr::Function(call) = expr else { return None };
+        let FunctionArguments::List(list) = &call.args else { return None };
+        let [argument] = list.args.as_slice() else { return None };
+        call.name.to_string().eq_ignore_ascii_case(name).then(|| argument.to_string())
+    })
 }
 
-impl Calls<'_> {
-    /// Returns the argument of the first call of that name.
-    fn find(query: &Query, name: &str) -> Option<String> {
-        match query.visit(&mut Calls { name }) {
-            ControlFlow::Break(argument) => Some(argument),
-            ControlFlow::Continue(()) => None,
-        }
-    }
-}
-
-impl Visitor for Calls<'_> {
-    type Break = String;
-
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<String> {
-        if let Expr::Function(call) = expr
-            && call.name.to_string().eq_ignore_ascii_case(self.name)
-            && let FunctionArguments::List(arguments) = &call.args
-            && let [argument] = arguments.args.as_slice()
-        {
-            return ControlFlow::Break(argument.to_string());
-        }
-        ControlFlow::Continue(())
-    }
+/// Returns the first result for an expression of the query.
+fn find_in<T>(query: &Query, find: impl Fn(&Expr) -> Option<T>) -> Option<T> {
+    visit_expressions(query, |expr| find(expr).map_or(ControlFlow::Continue(()), ControlFlow::Break)).break_value()
 }
 
 #[cfg(test)]

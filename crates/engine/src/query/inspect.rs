@@ -93,7 +93,7 @@ fn inspect(plan: &Plan) -> Inspection {
         }
     }
     let names = resolve_names(plan);
-    let output = names.output_names().unwrap_or_default();
+    let output = names.output.iter().flatten().map(|column| column.name.clone()).collect::<Option<_>>();
     let mut literals = Literals::default();
     let _ = plan.query().visit(&mut literals);
     names.texts.iter().for_each(|text| literals.add(text.clone()));
@@ -105,7 +105,7 @@ fn inspect(plan: &Plan) -> Inspection {
         columns: names.columns.into_iter().collect(),
         inputs: inputs.into_iter().collect(),
         unknown_columns: names.unknown.into_iter().collect(),
-        output,
+        output: output.unwrap_or_default(),
         literals: literals.found,
     }
 }

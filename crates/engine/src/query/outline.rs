@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use prospector_connect::sql::{Dialect, parse_text};
 use sqlparser::ast::{
     BinaryOperator, Expr, GroupByExpr, Query, Select, SelectItem, Statement, UnaryOperator, Value, Visit, Visitor,
+    visit_expressions,
 };
 
 use crate::syntax::{column_name, name_of, plain_call};
@@ -240,20 +241,12 @@ fn column_of(expr: &Expr) -> Option<String> {
 
 /// Returns the last column in an expression, in lower case.
 fn find_column(expr: &Expr) -> String {
-    struct Last(String);
-    impl Visitor for Last {
-        type Break = ();
-
-        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-            if let Some(name) = column_of(expr) {
-                self.0 = name;
-            }
-            ControlFlow::Continue(())
-        }
-    }
-    let mut last = Last(String::new());
-    let _ = expr.visit(&mut last);
-    last.0
+    let mut last = None;
+    let _ = visit_expressions(expr, |expr| {
+        last = column_of(expr).or(last.take());
+        ControlFlow::<()>::Continue(())
+    });
+    last.unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::Dialect;
 use crate::plan::Plan;
 use crate::rewrite::{Source, labels};
 use crate::source::ResolvedTable;
+use crate::syntax::is_wildcard;
 
 /// The relations of one SELECT, and of the enclosing ones.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +49,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn new(plan: &'a Plan) -> Self {
         let dialect = plan.dialect();
         let tables = plan.found.iter().map(|found| (found.written.span().start, found)).collect();
-        let tokens = Tokenizer::new(dialect.grammar(), plan.sql()).tokenize_with_location().unwrap_or_default();
+        let tokens = Tokenizer::new(dialect.grammar(), &plan.sql).tokenize_with_location().unwrap_or_default();
         Resolver { plan, dialect, tables, common: Vec::new(), tokens, done: Resolution::default() }
     }
 
@@ -67,7 +68,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn labels(&self, select: &Select) -> Vec<String> {
         match self.dialect {
             Dialect::Mysql | Dialect::Sqlite => {
-                let source = Source { sql: self.plan.sql(), tokens: &self.tokens };
+                let source = Source { sql: &self.plan.sql, tokens: &self.tokens };
                 labels(self.dialect, &source, select.select_token.0.span, select.projection.len())
             }
             Dialect::Postgres | Dialect::Bigquery | Dialect::Joined => Vec::new(),
@@ -141,7 +142,7 @@ impl<'a> Resolver<'a> {
             _ => Rc::default(),
         };
         let is_select = matches!(first, SetExpr::Select(_)) && others.is_empty();
-        if others.is_empty() && is_select {
+        if is_select {
             return columns;
         }
         for other in others.iter().rev() {
@@ -232,7 +233,7 @@ impl<'a> Resolver<'a> {
 
     fn name(&mut self, parts: &[Ident], scope: &Scope<'_>) {
         let Some((first, last)) = parts.first().zip(parts.last()) else { return };
-        if last.value == "*" && last.quote_style.is_none() {
+        if is_wildcard(last) {
             return;
         }
         let place = first.span.start;

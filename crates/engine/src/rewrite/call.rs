@@ -65,15 +65,14 @@ impl Writer<'_> {
             FunctionArguments::Subquery(query) if known == "array" => self.subquery(query)?,
             FunctionArguments::Subquery(_) => return self.refuse_form("a query in place of arguments", function),
             FunctionArguments::List(list) => {
-                self.push("(");
-                match list.duplicate_treatment {
-                    None => {}
-                    Some(DuplicateTreatment::Distinct) => self.push("DISTINCT "),
-                    Some(DuplicateTreatment::All) => self.push("ALL "),
-                }
+                let before = match list.duplicate_treatment {
+                    None => "(",
+                    Some(DuplicateTreatment::Distinct) => "(DISTINCT ",
+                    Some(DuplicateTreatment::All) => "(ALL ",
+                };
                 let unit = unit_argument(self.dialect, &known);
                 let mut at = 0;
-                self.list(&list.args, |writer, argument| {
+                self.list(before, &list.args, "", |writer, argument| {
                     at += 1;
                     match (unit == Some(at - 1), argument) {
                         (true, FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(word))))
@@ -85,8 +84,7 @@ impl Writer<'_> {
                             if is_normal_form(writer.dialect, &known, at, word) =>
                         {
                             // With its schema, the function takes it as a text.
-                            writer.push(&format!("'{}'", word.value.to_ascii_uppercase()));
-                            Ok(())
+                            writer.end(&format!("'{}'", word.value.to_ascii_uppercase()))
                         }
                         _ => writer.argument(argument),
                     }
@@ -98,9 +96,7 @@ impl Writer<'_> {
             }
         }
         if !within_group.is_empty() {
-            self.push(" WITHIN GROUP (ORDER BY ");
-            self.list(within_group, Self::order_by_expr)?;
-            self.push(")");
+            self.list(" WITHIN GROUP (ORDER BY ", within_group, ")", Self::order_by_expr)?;
         }
         if let Some(filter) = filter {
             self.prefix(" FILTER (WHERE ", filter)?;
@@ -223,10 +219,7 @@ impl Writer<'_> {
         match value {
             FunctionArgExpr::Expr(expr) => self.expr(expr),
             FunctionArgExpr::QualifiedWildcard(name) => self.all_columns(name),
-            FunctionArgExpr::Wildcard => {
-                self.push("*");
-                Ok(())
-            }
+            FunctionArgExpr::Wildcard => self.end("*"),
             FunctionArgExpr::WildcardWithOptions(options) => {
                 self.refuse_form("a restricted wildcard as an argument", options)
             }
@@ -239,34 +232,21 @@ impl Writer<'_> {
                 self.null_treatment(treatment);
                 Ok(())
             }
-            FunctionArgumentClause::OrderBy(order) => {
-                self.push(" ORDER BY ");
-                self.list(order, Self::order_by_expr)
-            }
+            FunctionArgumentClause::OrderBy(order) => self.list(" ORDER BY ", order, "", Self::order_by_expr),
             FunctionArgumentClause::Limit(limit) => self.prefix(" LIMIT ", limit),
-            FunctionArgumentClause::OnOverflow(ListAggOnOverflow::Error) => {
-                self.push(" ON OVERFLOW ERROR");
-                Ok(())
+            FunctionArgumentClause::OnOverflow(ListAggOnOverflow::Error) => self.end(" ON OVERFLOW ERROR"),
+            FunctionArgumentClause::Having(HavingBound(HavingBoundKind::Min, bound)) => {
+                self.prefix(" HAVING MIN ", bound)
             }
-            FunctionArgumentClause::Having(HavingBound(kind, bound)) => {
-                self.push(match kind {
-                    HavingBoundKind::Min => " HAVING MIN ",
-                    HavingBoundKind::Max => " HAVING MAX ",
-                });
-                self.expr(bound)
+            FunctionArgumentClause::Having(HavingBound(HavingBoundKind::Max, bound)) => {
+                self.prefix(" HAVING MAX ", bound)
             }
             FunctionArgumentClause::Separator(separator) => {
                 self.push(" SEPARATOR ");
                 self.value(separator)
             }
-            FunctionArgumentClause::JsonNullClause(JsonNullClause::NullOnNull) => {
-                self.push(" NULL ON NULL");
-                Ok(())
-            }
-            FunctionArgumentClause::JsonNullClause(JsonNullClause::AbsentOnNull) => {
-                self.push(" ABSENT ON NULL");
-                Ok(())
-            }
+            FunctionArgumentClause::JsonNullClause(JsonNullClause::NullOnNull) => self.end(" NULL ON NULL"),
+            FunctionArgumentClause::JsonNullClause(JsonNullClause::AbsentOnNull) => self.end(" ABSENT ON NULL"),
             FunctionArgumentClause::OnOverflow(ListAggOnOverflow::Truncate { .. })
             | FunctionArgumentClause::JsonReturningClause(_) => Err(Box::new(
                 crate::Failure::refuse("this clause of a function is not supported").advise("remove the clause"),
@@ -288,18 +268,15 @@ impl Writer<'_> {
             self.ident(name)?;
         }
         if !partition_by.is_empty() {
-            self.push(" PARTITION BY ");
-            self.list(partition_by, Self::expr)?;
+            self.list(" PARTITION BY ", partition_by, "", Self::expr)?;
         }
         if !order_by.is_empty() {
-            self.push(" ORDER BY ");
-            self.list(order_by, Self::order_by_expr)?;
+            self.list(" ORDER BY ", order_by, "", Self::order_by_expr)?;
         }
         if let Some(frame) = window_frame {
             self.frame(frame)?;
         }
-        self.push(")");
-        Ok(())
+        self.end(")")
     }
 
     fn frame(&mut self, frame: &WindowFrame) -> WriteResult {
@@ -324,10 +301,7 @@ impl Writer<'_> {
 
     fn frame_bound(&mut self, bound: &WindowFrameBound) -> WriteResult {
         let (rows, word) = match bound {
-            WindowFrameBound::CurrentRow => {
-                self.push("CURRENT ROW");
-                return Ok(());
-            }
+            WindowFrameBound::CurrentRow => return self.end("CURRENT ROW"),
             WindowFrameBound::Preceding(rows) => (rows, " PRECEDING"),
             WindowFrameBound::Following(rows) => (rows, " FOLLOWING"),
         };
@@ -335,8 +309,7 @@ impl Writer<'_> {
             Some(rows) => self.expr(rows)?,
             None => self.push("UNBOUNDED"),
         }
-        self.push(word);
-        Ok(())
+        self.end(word)
     }
 
     pub(super) fn order_by_expr(&mut self, order: &OrderByExpr) -> WriteResult {
@@ -350,11 +323,10 @@ impl Writer<'_> {
             Some(true) => self.push(" ASC"),
             Some(false) => self.push(" DESC"),
         }
-        match options.nulls_first {
-            None => {}
-            Some(true) => self.push(" NULLS FIRST"),
-            Some(false) => self.push(" NULLS LAST"),
-        }
-        Ok(())
+        self.end(match options.nulls_first {
+            None => "",
+            Some(true) => " NULLS FIRST",
+            Some(false) => " NULLS LAST",
+        })
     }
 }

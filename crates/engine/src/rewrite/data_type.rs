@@ -8,6 +8,7 @@ use sqlparser::tokenizer::Span;
 
 use super::{WriteResult, Writer, reject};
 use crate::Dialect;
+use crate::syntax::is_word;
 
 /// Returns whether a custom type, in lower case, is on the allow-list.
 fn is_known(dialect: Dialect, name: &str) -> bool {
@@ -165,8 +166,7 @@ impl Writer<'_> {
     pub(super) fn data_type(&mut self, data_type: &DataType) -> WriteResult {
         let name = data_type.to_string();
         if self.is_allowed(data_type) {
-            self.push(&name);
-            return Ok(());
+            return self.end(&name);
         }
         reject(
             format!("`{}` is not a supported type", name.escape_debug()),
@@ -204,19 +204,15 @@ impl Writer<'_> {
         let is_number = |text: &String| !text.is_empty() && text.len() <= 6 && text.bytes().all(|b| b.is_ascii_digit());
         let [part] = name.0.as_slice() else { return false };
         let Some(word) = part.as_ident().filter(|word| word.quote_style.is_none()) else { return false };
-        let is_plain = word.value.len() <= 40
-            && word.value.starts_with(|c: char| c.is_ascii_alphabetic())
-            && word.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        is_plain && modifiers.iter().all(is_number) && is_known(self.dialect, &word.value.to_ascii_lowercase())
+        word.value.len() <= 40
+            && is_word(&word.value)
+            && modifiers.iter().all(is_number)
+            && is_known(self.dialect, &word.value.to_ascii_lowercase())
     }
 
     fn is_field_allowed(&self, field: &StructField) -> bool {
-        let is_plain = |name: &str| {
-            name.starts_with(|c: char| c.is_ascii_alphabetic())
-                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        };
         field.options.is_none()
-            && field.field_name.as_ref().is_none_or(|name| name.quote_style.is_none() && is_plain(&name.value))
+            && field.field_name.as_ref().is_none_or(|name| name.quote_style.is_none() && is_word(&name.value))
             && self.is_allowed(&field.field_type)
     }
 }

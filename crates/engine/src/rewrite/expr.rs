@@ -6,7 +6,7 @@ mod special;
 use sqlparser::ast::{AccessExpr, BinaryOperator, CaseWhen, Expr, ObjectName, Query, Spanned, Subscript};
 use sqlparser::tokenizer::Span;
 
-use super::operator::{binary, unary};
+use super::operator::{is_binary, is_unary};
 use super::{WriteResult, Writer, reject};
 use crate::Dialect;
 
@@ -22,10 +22,8 @@ impl Writer<'_> {
             Expr::QualifiedWildcard(name, _) => self.all_columns(name),
             Expr::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain),
             Expr::BinaryOp { left, op, right } => self.binary(left, op, right),
-            Expr::UnaryOp { op, expr } => match unary(self.dialect, op) {
-                Some(sign) => self.prefix(&format!("{sign} "), expr),
-                None => self.refuse_form(&format!("the operator `{op}`"), expr.as_ref()),
-            },
+            Expr::UnaryOp { op, expr } if is_unary(self.dialect, op) => self.prefix(&format!("{op} "), expr),
+            Expr::UnaryOp { op, expr } => self.refuse_form(&format!("the operator `{op}`"), expr.as_ref()),
             Expr::Nested(inner) => self.enclose(inner),
             Expr::Value(value) => self.value(value),
             Expr::Function(function) => self.function(function),
@@ -36,62 +34,16 @@ impl Writer<'_> {
             Expr::GroupingSets(sets) => self.grouping("GROUPING SETS", sets),
             Expr::Cube(sets) => self.grouping("CUBE", sets),
             Expr::Rollup(sets) => self.grouping("ROLLUP", sets),
-            Expr::Tuple(..) | Expr::Struct { .. } | Expr::Named { .. } | Expr::Array(..) => self.composite(expr),
-            Expr::IsFalse(..)
-            | Expr::IsNotFalse(..)
-            | Expr::IsTrue(..)
-            | Expr::IsNotTrue(..)
-            | Expr::IsNull(..)
-            | Expr::IsNotNull(..)
-            | Expr::IsUnknown(..)
-            | Expr::IsNotUnknown(..)
-            | Expr::IsDistinctFrom(..)
-            | Expr::IsNotDistinctFrom(..)
-            | Expr::InList { .. }
-            | Expr::InSubquery { .. }
-            | Expr::InUnnest { .. }
-            | Expr::Between { .. }
-            | Expr::Like { .. }
-            | Expr::ILike { .. }
-            | Expr::SimilarTo { .. }
-            | Expr::RLike { .. }
-            | Expr::AnyOp { .. }
-            | Expr::AllOp { .. }
-            | Expr::Exists { .. }
-            | Expr::MemberOf(..) => self.condition(expr),
-            Expr::Convert { .. }
-            | Expr::Cast { .. }
-            | Expr::AtTimeZone { .. }
-            | Expr::Extract { .. }
-            | Expr::Ceil { .. }
-            | Expr::Floor { .. }
-            | Expr::Position { .. }
-            | Expr::Substring { .. }
-            | Expr::Trim { .. }
-            | Expr::Overlay { .. }
-            | Expr::Collate { .. }
-            | Expr::Prefixed { .. }
-            | Expr::TypedString(..)
-            | Expr::Interval(..)
-            | Expr::MatchAgainst { .. } => self.special_form(expr),
-            other => self.refuse_form("this form of expression", other),
+            _ => self.composite(expr),
         }
     }
 
-    /// Renders a value of several parts.
+    /// Renders a value of several parts, or another form.
     fn composite(&mut self, expr: &Expr) -> WriteResult {
         match expr {
-            Expr::Tuple(items) => {
-                self.push("(");
-                self.list(items, Self::expr)?;
-                self.push(")");
-                Ok(())
-            }
+            Expr::Tuple(items) => self.list("(", items, ")", Self::expr),
             Expr::Struct { values, fields } if self.dialect == Dialect::Bigquery && fields.is_empty() => {
-                self.push("STRUCT(");
-                self.list(values, Self::expr)?;
-                self.push(")");
-                Ok(())
+                self.list("STRUCT(", values, ")", Self::expr)
             }
             Expr::Named { expr, name } if self.dialect == Dialect::Bigquery => {
                 self.expr(expr)?;
@@ -99,12 +51,9 @@ impl Writer<'_> {
                 self.ident(name)
             }
             Expr::Array(array) if matches!(self.dialect, Dialect::Postgres | Dialect::Bigquery | Dialect::Joined) => {
-                self.push(if array.named { "ARRAY[" } else { "[" });
-                self.list(&array.elem, Self::expr)?;
-                self.push("]");
-                Ok(())
+                self.list(if array.named { "ARRAY[" } else { "[" }, &array.elem, "]", Self::expr)
             }
-            other => self.refuse_form("this form of expression", other),
+            _ => self.condition(expr),
         }
     }
 
@@ -120,8 +69,7 @@ impl Writer<'_> {
         if let Some(otherwise) = else_result {
             self.prefix(" ELSE ", otherwise)?;
         }
-        self.push(" END");
-        Ok(())
+        self.end(" END")
     }
 
     /// Renders a prefix and an expression.
@@ -132,8 +80,7 @@ impl Writer<'_> {
 
     fn postfix(&mut self, expr: &Expr, text: &str) -> WriteResult {
         self.expr(expr)?;
-        self.push(text);
-        Ok(())
+        self.end(text)
     }
 
     fn infix(&mut self, left: &Expr, text: &str, right: &Expr) -> WriteResult {
@@ -143,16 +90,14 @@ impl Writer<'_> {
 
     fn enclose(&mut self, expr: &Expr) -> WriteResult {
         self.prefix("(", expr)?;
-        self.push(")");
-        Ok(())
+        self.end(")")
     }
 
     /// Renders a query in parentheses.
     pub(super) fn subquery(&mut self, query: &Query) -> WriteResult {
         self.push("(");
         self.query(query)?;
-        self.push(")");
-        Ok(())
+        self.end(")")
     }
 
     /// Chains grow on the left and are long without deep nesting, so they are iterated instead of recursed into.
@@ -172,22 +117,20 @@ impl Writer<'_> {
     }
 
     fn operator(&mut self, operator: &BinaryOperator, near: &Expr) -> WriteResult {
-        match (binary(self.dialect, operator), operator, self.dialect) {
-            (Some(sign), _, _) => {
-                self.push(" ");
-                self.push(sign);
-                Ok(())
-            }
-            (None, BinaryOperator::StringConcat, Dialect::Mysql) => reject(
+        if is_binary(self.dialect, operator) {
+            return self.end(&format!(" {operator}"));
+        }
+        match (operator, self.dialect) {
+            (BinaryOperator::StringConcat, Dialect::Mysql) => reject(
                 "in MySQL `||` is OR or concatenation, depending on the SQL mode",
                 Span::empty(),
                 "write OR, or concat(...)",
             ),
-            (None, BinaryOperator::Arrow | BinaryOperator::LongArrow, Dialect::Joined) => {
+            (BinaryOperator::Arrow | BinaryOperator::LongArrow, Dialect::Joined) => {
                 let message = format!("the operator `{operator}` is not supported in {}", self.dialect.as_str());
                 reject(message, near.span(), "access a field of a column as column['field']")
             }
-            (None, BinaryOperator::Assignment, _) => {
+            (BinaryOperator::Assignment, _) => {
                 reject("the query sets a variable", Span::empty(), "remove the variable")
             }
             _ => self.refuse_form(&format!("the operator `{}`", operator.to_string().escape_debug()), near),
@@ -236,18 +179,9 @@ impl Writer<'_> {
     }
 
     fn grouping(&mut self, word: &str, sets: &[Vec<Expr>]) -> WriteResult {
-        self.push(word);
-        self.push(" (");
-        self.list(sets, |writer, set| match set.as_slice() {
+        self.list(&format!("{word} ("), sets, ")", |writer, set| match set.as_slice() {
             [one] if word != "GROUPING SETS" => writer.expr(one),
-            set => {
-                writer.push("(");
-                writer.list(set, Self::expr)?;
-                writer.push(")");
-                Ok(())
-            }
-        })?;
-        self.push(")");
-        Ok(())
+            set => writer.list("(", set, ")", Self::expr),
+        })
     }
 }

@@ -92,10 +92,7 @@ impl Writer<'_> {
             _ => None,
         };
         match literal {
-            Some(literal) => {
-                self.push(&literal);
-                Ok(())
-            }
+            Some(literal) => self.end(&literal),
             None => reject(
                 format!("`{}` is not a literal of {}", value.value.to_string().escape_debug(), dialect.as_str()),
                 span,

@@ -3,6 +3,7 @@
 use sqlparser::ast::{Ident, ObjectName, Spanned};
 
 use super::{WriteResult, Writer, reject};
+use crate::syntax::{idents, is_wildcard, is_word};
 use crate::{Dialect, Failure};
 
 /// The maximum length of a name in each dialect, in bytes: PostgreSQL truncates a longer one, which makes it another name.
@@ -46,13 +47,12 @@ impl Writer<'_> {
 
     pub(super) fn ident(&mut self, ident: &Ident) -> WriteResult {
         let text = self.quote(ident)?;
-        self.push(&text);
-        Ok(())
+        self.end(&text)
     }
 
     /// Returns the parts of a name, if all of them are identifiers.
     pub(super) fn parts<'n>(&self, name: &'n ObjectName) -> Result<Vec<&'n Ident>, Box<Failure>> {
-        let parts: Vec<&Ident> = name.0.iter().filter_map(|part| part.as_ident()).collect();
+        let parts = idents(name);
         if parts.len() != name.0.len() || parts.is_empty() {
             reject(format!("`{name}` is not a plain name"), name.span(), "write names as identifiers")?;
         }
@@ -61,50 +61,35 @@ impl Writer<'_> {
 
     /// Renders a column by its parts, of which the last may be `*`.
     pub(super) fn column(&mut self, parts: &[Ident]) -> WriteResult {
-        if parts.len() > 2 {
-            for part in &parts[..parts.len() - 1] {
+        if let [qualifiers @ .., last] = parts
+            && qualifiers.len() > 1
+        {
+            for part in qualifiers.iter().chain(Some(last).filter(|last| !is_wildcard(last))) {
                 self.quote(part)?;
             }
+            self.piece(super::Piece::Column(parts.to_vec()));
+            return Ok(());
         }
-        match parts {
-            [_, _, _, ..] => {
-                // Validates the last part too, which may be a wildcard.
-                let last = &parts[parts.len() - 1];
-                if last.value != "*" || last.quote_style.is_some() {
-                    self.quote(last)?;
-                }
-                self.piece(super::Piece::Column(parts.to_vec()));
-                Ok(())
-            }
-            _ => {
-                for (at, part) in parts.iter().enumerate() {
-                    if at > 0 {
-                        self.push(".");
-                    }
-                    if part.value == "*" && part.quote_style.is_none() {
-                        self.push("*");
-                    } else {
-                        self.ident(part)?;
-                    }
-                }
-                Ok(())
+        for (at, part) in parts.iter().enumerate() {
+            self.push(if at > 0 { "." } else { "" });
+            if is_wildcard(part) {
+                self.push("*");
+            } else {
+                self.ident(part)?;
             }
         }
+        Ok(())
     }
 
     /// Renders a keyword-like word of the dialect, such as a part of a date: ASCII letters, digits and `_` only.
     pub(super) fn word(&mut self, word: &str, what: &str) -> WriteResult {
-        let is_plain = word.len() <= 40
-            && word.starts_with(|c: char| c.is_ascii_alphabetic())
-            && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        if !is_plain {
+        if word.len() > 40 || !is_word(word) {
             return reject(
                 format!("`{word}` is not a valid {what}"),
                 sqlparser::tokenizer::Span::empty(),
                 "use a word of letters, digits and `_`",
             );
         }
-        self.push(word);
-        Ok(())
+        self.end(word)
     }
 }

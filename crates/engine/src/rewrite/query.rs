@@ -171,13 +171,8 @@ impl Writer<'_> {
         let Values { explicit_row, value_keyword: false, rows } = values else {
             return reject("VALUE is not supported", Span::empty(), "write VALUES");
         };
-        self.push("VALUES ");
-        self.list(rows, |writer, row| {
-            writer.push(if *explicit_row { "ROW(" } else { "(" });
-            writer.list(&row.content, Self::expr)?;
-            writer.push(")");
-            Ok(())
-        })
+        let before = if *explicit_row { "ROW(" } else { "(" };
+        self.list("VALUES ", rows, "", |writer, row| writer.list(before, &row.content, ")", Self::expr))
     }
 
     /// Rejects unsupported additions to a SELECT. Additions of future parser versions must be decided on here.
@@ -253,7 +248,7 @@ impl Writer<'_> {
             Dialect::Postgres | Dialect::Bigquery | Dialect::Joined => Vec::new(),
         };
         let mut labels = labels.into_iter();
-        self.list(&select.projection, |writer, item| {
+        self.list("", &select.projection, "", |writer, item| {
             let label = labels.next();
             writer.item(item, label)
         })?;
@@ -279,24 +274,18 @@ impl Writer<'_> {
 
     fn distinct(&mut self, distinct: Option<&Distinct>) -> WriteResult {
         match distinct {
-            None => {}
-            Some(Distinct::All) => self.push("ALL "),
-            Some(Distinct::Distinct) => self.push("DISTINCT "),
-            Some(Distinct::On(columns)) => {
-                self.push("DISTINCT ON (");
-                self.list(columns, Self::expr)?;
-                self.push(") ");
-            }
+            None => Ok(()),
+            Some(Distinct::All) => self.end("ALL "),
+            Some(Distinct::Distinct) => self.end("DISTINCT "),
+            Some(Distinct::On(columns)) => self.list("DISTINCT ON (", columns, ") ", Self::expr),
         }
-        Ok(())
     }
 
     fn windows(&mut self, named_window: &[NamedWindowDefinition]) -> WriteResult {
         if named_window.is_empty() {
             return Ok(());
         }
-        self.push(" WINDOW ");
-        self.list(named_window, |writer, window| {
+        self.list(" WINDOW ", named_window, "", |writer, window| {
             writer.ident(&window.0)?;
             writer.push(" AS ");
             match &window.1 {
@@ -376,8 +365,7 @@ impl Writer<'_> {
                 if columns.is_empty() && modifiers.is_empty() {
                     return Ok(());
                 }
-                self.push(" GROUP BY ");
-                self.list(columns, Self::expr)?;
+                self.list(" GROUP BY ", columns, "", Self::expr)?;
                 modifiers
             }
             GroupByExpr::All(modifiers) => {
@@ -402,10 +390,7 @@ impl Writer<'_> {
             return reject("INTERPOLATE is not supported", Span::empty(), "remove it");
         };
         match kind {
-            OrderByKind::Expressions(columns) => {
-                self.push(" ORDER BY ");
-                self.list(columns, Self::order_by_expr)
-            }
+            OrderByKind::Expressions(columns) => self.list(" ORDER BY ", columns, "", Self::order_by_expr),
             OrderByKind::All(OrderByOptions { .. }) => {
                 reject("ORDER BY ALL is not supported", Span::empty(), "name the columns")
             }
@@ -446,7 +431,6 @@ impl Writer<'_> {
         if let Some(quantity) = quantity {
             self.prefix(" ", quantity)?;
         }
-        self.push(if *with_ties { " ROWS WITH TIES" } else { " ROWS ONLY" });
-        Ok(())
+        self.end(if *with_ties { " ROWS WITH TIES" } else { " ROWS ONLY" })
     }
 }

@@ -13,8 +13,7 @@ impl Writer<'_> {
         if tables.is_empty() {
             return Ok(());
         }
-        self.push(" FROM ");
-        self.list(tables, Self::factor_and_joins)
+        self.list(" FROM ", tables, "", Self::factor_and_joins)
     }
 
     fn factor_and_joins(&mut self, table: &TableWithJoins) -> WriteResult {
@@ -57,13 +56,10 @@ impl Writer<'_> {
         match constraint {
             JoinConstraint::On(condition) => self.prefix(" ON ", condition),
             JoinConstraint::Using(columns) => {
-                self.push(" USING (");
-                self.list(columns, |writer, column| match writer.parts(column)?.as_slice() {
+                self.list(" USING (", columns, ")", |writer, column| match writer.parts(column)?.as_slice() {
                     [name] => writer.ident(name),
                     _ => writer.refuse_form("a qualified column in USING", column),
-                })?;
-                self.push(")");
-                Ok(())
+                })
             }
             JoinConstraint::Natural | JoinConstraint::None => Ok(()),
         }
@@ -74,21 +70,7 @@ impl Writer<'_> {
             TableFactor::Table {
                 name,
                 alias,
-                args: None,
-                with_hints,
-                version: None,
-                with_ordinality: false,
-                partitions,
-                json_path: None,
-                sample: None,
-                index_hints,
-            } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
-                self.table(name, alias.as_ref())
-            }
-            TableFactor::Table {
-                name,
-                alias,
-                args: Some(args),
+                args,
                 with_hints,
                 version: None,
                 with_ordinality,
@@ -96,13 +78,13 @@ impl Writer<'_> {
                 json_path: None,
                 sample: None,
                 index_hints,
-            } if args.settings.is_none()
-                && with_hints.is_empty()
-                && partitions.is_empty()
-                && index_hints.is_empty() =>
-            {
-                self.table_function(name, &args.args, *with_ordinality, alias.as_ref())
-            }
+            } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => match args {
+                None if !with_ordinality => self.table(name, alias.as_ref()),
+                Some(args) if args.settings.is_none() => {
+                    self.table_function(name, &args.args, *with_ordinality, alias.as_ref())
+                }
+                _ => self.refuse_form("this form of a table", factor),
+            },
             TableFactor::Function { lateral, name, args, with_ordinality, alias } => {
                 if *lateral {
                     self.push("LATERAL ");
@@ -117,9 +99,7 @@ impl Writer<'_> {
                 self.alias(alias.as_ref())
             }
             TableFactor::UNNEST { alias, array_exprs, with_offset, with_offset_alias, with_ordinality } => {
-                self.push("UNNEST(");
-                self.list(array_exprs, Self::expr)?;
-                self.push(")");
+                self.list("UNNEST(", array_exprs, ")", Self::expr)?;
                 if *with_ordinality {
                     self.push(" WITH ORDINALITY");
                 }
@@ -166,15 +146,9 @@ impl Writer<'_> {
         self.add_cost(1)?;
         let at = self.done.reads.len();
         self.done.reads.push(name.clone());
-        let own = match alias {
-            Some(alias) => Some(self.quote(&alias.name)?),
-            None => None,
-        };
+        let own = alias.map(|alias| self.quote(&alias.name)).transpose()?;
         self.piece(Piece::Table { at, alias: own });
-        match alias {
-            Some(alias) => self.alias_columns(alias),
-            None => Ok(()),
-        }
+        alias.map_or(Ok(()), |alias| self.alias_columns(alias))
     }
 
     /// Returns the query under `WITH` that the name refers to, if any.
@@ -225,9 +199,7 @@ impl Writer<'_> {
             return Err(Box::new(failure));
         }
         self.function_name(name)?;
-        self.push("(");
-        self.list(arguments, Self::argument)?;
-        self.push(")");
+        self.list("(", arguments, ")", Self::argument)?;
         if with_ordinality {
             self.push(" WITH ORDINALITY");
         }
@@ -250,8 +222,7 @@ impl Writer<'_> {
         if columns.is_empty() {
             return Ok(());
         }
-        self.push(" (");
-        self.list(columns, |writer, column| {
+        self.list(" (", columns, ")", |writer, column| {
             writer.ident(&column.name)?;
             match &column.data_type {
                 Some(data_type) => {
@@ -260,8 +231,6 @@ impl Writer<'_> {
                 }
                 None => Ok(()),
             }
-        })?;
-        self.push(")");
-        Ok(())
+        })
     }
 }

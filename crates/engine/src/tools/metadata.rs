@@ -6,11 +6,12 @@ use std::sync::Arc;
 use prospector_connect::rows::{SampleRequest, Statistics};
 use prospector_connect::table::{Column, ForeignKey, Table};
 use prospector_core::record::Resource;
-use prospector_core::tool::{Budget, Cut, Effect, Page, Part, Tool, ToolError, ToolOutput};
+use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Details;
 use crate::Engine;
 use crate::answer::table;
 use crate::build::Class;
@@ -52,14 +53,6 @@ enum Role {
     Measure,
     Dimension,
     Date,
-}
-
-/// A table in detail, or a list of overviews.
-#[derive(Clone, Serialize)]
-#[serde(untagged)]
-pub(super) enum Described {
-    One(Box<Metadata>),
-    All(Page<Overview>),
 }
 
 /// The overview of a table.
@@ -139,9 +132,9 @@ impl Tool for GetDatasourceMetadata {
         are measures, dimensions and dates.";
     const EFFECT: Effect = Effect::Reads;
     type Args = Args;
-    type Output = Described;
+    type Output = Details<Metadata, Overview>;
 
-    async fn call(&self, args: Args) -> Result<Described, ToolError> {
+    async fn call(&self, args: Args) -> Result<Details<Metadata, Overview>, ToolError> {
         let (database, table) = (args.database.unwrap_or_default(), args.table.unwrap_or_default());
         if table.is_empty() {
             let sources = match database.is_empty() {
@@ -150,7 +143,7 @@ impl Tool for GetDatasourceMetadata {
             };
             let of = |source| move |table| Overview::new(source, table);
             let overviews = sources.iter().flat_map(|source| source.tables.iter().map(of(source)));
-            return Ok(Described::All(Page::whole(overviews.collect())));
+            return Ok(Details::All(Page::whole(overviews.collect())));
         }
         let (database, table) = self.0.only_table(&database, &table, &|_, _| true)?;
         let (source, table) = self.0.table(&database, &table)?;
@@ -180,7 +173,7 @@ impl Tool for GetDatasourceMetadata {
                 sample_values: samples.get(column.name.as_str()).cloned().unwrap_or_default(),
             }
         };
-        Ok(Described::One(Box::new(Metadata {
+        Ok(Details::One(Box::new(Metadata {
             database: source.name.clone(),
             table: table.name.clone(),
             description: table.description.clone(),
@@ -229,29 +222,6 @@ impl ToolOutput for Metadata {
 impl ToolOutput for Overview {
     fn reveals(&self) -> Vec<Resource> {
         table(&self.database, &self.table)
-    }
-}
-
-impl ToolOutput for Described {
-    fn reveals(&self) -> Vec<Resource> {
-        match self {
-            Described::One(metadata) => metadata.reveals(),
-            Described::All(tables) => tables.reveals(),
-        }
-    }
-
-    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
-        match self {
-            Described::One(metadata) => metadata.parts(),
-            Described::All(_) => Vec::new(),
-        }
-    }
-
-    fn fit(&mut self, budget: Budget<'_>) -> Cut {
-        match self {
-            Described::One(metadata) => metadata.fit(budget),
-            Described::All(tables) => tables.fit(budget),
-        }
     }
 }
 

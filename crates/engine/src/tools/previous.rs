@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use prospector_connect::rows::Rows;
-use prospector_core::tool::{Budget, Cut, Effect, Page, Part, Tool, ToolError, ToolOutput};
+use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Details;
 use crate::answer::{QueryAnswer, QueryResult};
 use crate::{Engine, Failure};
 
@@ -18,14 +19,6 @@ pub(super) struct Args {
     /// The id of an answer of `execute_sql`; omit it to list the recent answers.
     #[serde(default)]
     id: Option<String>,
-}
-
-/// One answer in full, or a list of summaries.
-#[derive(Clone, Serialize)]
-#[serde(untagged)]
-pub(super) enum Previous {
-    One(QueryAnswer),
-    All(Page<Line>),
 }
 
 /// The summary of an earlier answer.
@@ -69,36 +62,21 @@ impl Tool for GetPreviousResults {
     const DESCRIPTION: &'static str = "Returns an earlier answer of execute_sql, or lists the recent ones.";
     const EFFECT: Effect = Effect::Reads;
     type Args = Args;
-    type Output = Previous;
+    type Output = Details<QueryAnswer, Line>;
 
-    async fn call(&self, args: Args) -> Result<Previous, ToolError> {
+    async fn call(&self, args: Args) -> Result<Details<QueryAnswer, Line>, ToolError> {
         let kept = self.0.history.all();
         if let Some(id) = args.id {
             let missing = ToolError::not_found("result", &id, kept.iter().map(|answer| answer.id.as_str()));
-            return kept.into_iter().find(|answer| answer.id == id).map(Previous::One).ok_or(missing);
+            let found = kept.into_iter().find(|answer| answer.id == id);
+            return found.map(|answer| Details::One(Box::new(answer))).ok_or(missing);
         }
-        Ok(Previous::All(Page::whole(kept.into_iter().rev().map(Line::from).collect())))
+        Ok(Details::All(Page::whole(kept.into_iter().rev().map(Line::from).collect())))
     }
 }
 
 impl ToolOutput for Line {
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
         vec![("question", Part::Text(&mut self.question))]
-    }
-}
-
-impl ToolOutput for Previous {
-    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
-        match self {
-            Previous::One(answer) => answer.parts(),
-            Previous::All(_) => Vec::new(),
-        }
-    }
-
-    fn fit(&mut self, budget: Budget<'_>) -> Cut {
-        match self {
-            Previous::One(answer) => answer.fit(budget),
-            Previous::All(lines) => lines.fit(budget),
-        }
     }
 }

@@ -9,6 +9,7 @@ use super::repeats::is_unique;
 use super::select::{Aggregate, Key, Part};
 use super::similarity::{Difference, examples, find_similar, number, quote};
 use super::{Case, QueryWarning, WarningCode};
+use crate::syntax::last_name;
 
 pub(super) async fn examine(case: &mut Case<'_>) {
     let parts = case.parts;
@@ -69,7 +70,8 @@ fn other_columns(part: &Part<'_>, a: usize, b: usize, keys: &[&Key]) -> Option<Q
     let (left, right) = (part.tables[a].table, part.tables[b].table);
     if std::ptr::eq(left, right) {
         let is_key = |expr: &Expr| part.column(expr).is_some_and(|(_, column)| column.primary_key);
-        let is_itself = |key: &&Key| key.left.1.to_string().ends_with(&last_name(&key.right.1)) && is_key(&key.left.1);
+        let is_itself =
+            |key: &&Key| last_name(&key.left.1).eq_ignore_ascii_case(last_name(&key.right.1)) && is_key(&key.left.1);
         let keyed = left.columns.iter().filter(|column| column.primary_key).count();
         let key = keys.iter().copied().find(is_itself).filter(|_| keyed == 1)?;
         let message = format!("the join on `{}` joins each row of `{}` with itself", key.condition(), left.name);
@@ -104,14 +106,6 @@ fn other_columns(part: &Part<'_>, a: usize, b: usize, keys: &[&Key]) -> Option<Q
     let message = format!("the join on `{}` is not a declared key", used.join(" AND "));
     let declared = format!("the declared key is `{}`", declared.join(" AND "));
     Some(QueryWarning::new(WarningCode::UndeclaredJoin, message).suggest(declared))
-}
-
-/// Returns the last part of a name, with the dot before it.
-fn last_name(expr: &Expr) -> String {
-    match expr {
-        Expr::CompoundIdentifier(parts) => parts.last().map(|name| format!(".{name}")).unwrap_or_default(),
-        other => other.to_string(),
-    }
 }
 
 fn pair(part: &Part<'_>, a: usize, b: usize, keys: &[&Key]) -> String {

@@ -105,17 +105,16 @@ async fn order(case: &Case<'_>, part: &Part<'_>, expr: &Expr, act: &str) -> Opti
     if !are_numbers(&values) {
         return None;
     }
-    let numbers: Vec<(f64, &str)> = values.iter().filter_map(|value| Some((number(value)?, *value))).collect();
-    let first = |texts: bool| {
-        numbers.iter().max_by(|a, b| if texts { a.1.cmp(b.1) } else { a.0.total_cmp(&b.0) }).map(|(number, _)| *number)
-    };
-    let last = |texts: bool| {
-        numbers.iter().min_by(|a, b| if texts { a.1.cmp(b.1) } else { a.0.total_cmp(&b.0) }).map(|(number, _)| *number)
-    };
-    if first(true) == first(false) && last(true) == last(false) {
+    let numbers = values.iter().filter_map(|value| Some((number(value)?, *value)));
+    let mut by_number: Vec<(f64, &str)> = numbers.collect();
+    by_number.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut by_text = by_number.clone();
+    by_text.sort_by_key(|(_, text)| *text);
+    let ends = |sorted: &[(f64, &str)]| Some((sorted.first()?.0, sorted.last()?.0));
+    if ends(&by_number) == ends(&by_text) {
         return None;
     }
-    let largest = numbers.iter().max_by(|a, b| a.1.cmp(b.1)).map(|(_, text)| *text)?;
+    let (_, largest) = by_text.last()?;
     let message =
         format!("{} stores numbers as text, and `{act}` treats {} as the largest", part.label(expr), quote(largest));
     Some(QueryWarning::new(WarningCode::TextOrder, message).suggest(format!("use CAST({expr} AS ...)")))

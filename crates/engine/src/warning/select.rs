@@ -8,6 +8,7 @@ use prospector_connect::table::{Column, Table};
 use sqlparser::ast::{Expr, Ident, Query};
 
 use crate::Dialect;
+use crate::syntax::without_parentheses;
 
 pub(super) use read::{is_examined, literal, parts, resolve_item};
 
@@ -172,15 +173,7 @@ pub(super) struct Part<'a> {
 impl Part<'_> {
     /// Returns the table and the column of an expression that is only a column.
     pub(super) fn column(&self, expr: &Expr) -> Option<(usize, &Column)> {
-        let (owner, name) = match expr {
-            Expr::Identifier(name) => (None, name),
-            Expr::CompoundIdentifier(parts) => match parts.as_slice() {
-                [.., owner, name] => (Some(owner), name),
-                _ => return None,
-            },
-            Expr::Nested(inner) => return self.column(inner),
-            _ => return None,
-        };
+        let (owner, name) = split_name(without_parentheses(expr))?;
         find_column(&self.tables, owner, name)
     }
 
@@ -202,6 +195,18 @@ impl Part<'_> {
     /// Returns the keys between two tables.
     pub(super) fn keys_between(&self, a: usize, b: usize) -> impl Iterator<Item = &Key> {
         self.keys.iter().filter(move |key| (key.left.0, key.right.0) == (a, b) || (key.left.0, key.right.0) == (b, a))
+    }
+}
+
+/// Splits a name into its qualifier and its last part; `None` for another expression.
+fn split_name(expr: &Expr) -> Option<(Option<&Ident>, &Ident)> {
+    match expr {
+        Expr::Identifier(name) => Some((None, name)),
+        Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+            [.., owner, name] => Some((Some(owner), name)),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::error::ArrowError;
@@ -14,7 +15,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::frame::{Frame, MAX_FRAME, Tag};
-use super::message::{Ask, Columns, Done, Query, Read, RowsDone, Source, Subset, Whole};
+use super::message::{Ask, Columns, Done, Query, RowsDone, Source};
 use super::process::{Event, Process};
 use super::value::{read_rows, write_rows};
 use crate::advice::Reason;
@@ -33,25 +34,23 @@ const PART_OF_SUBSET: usize = 4 << 20;
 pub(super) async fn ask(
     process: &mut Process,
     statement: Statement<'_>,
-    (act, take): (Action, TakeBlock<'_>),
+    act: Action,
+    take: Option<TakeBlock<'_>>,
     means: &Allowance,
 ) -> (Result<Rows, ComputeError>, bool) {
-    if let Err(error) = send(process, statement, act, means).await {
+    let (query, subsets) = describe(statement, act, take.is_some(), means);
+    if let Err(error) = send(process, &query, &subsets).await {
         return (Err(error), false);
     }
     match converse(process, statement, take, means).await {
-        Ok((answer, Done { outcome, is_worn })) => {
-            let whole = |Whole { columns, has_more }| Rows { columns, rows: answer, has_more };
-            (outcome.map(whole), !is_worn)
-        }
+        Ok((answer, Done { outcome, is_worn })) => (outcome.map(|rest| Rows { rows: answer, ..rest }), !is_worn),
         Err(error) => (Err(error), false),
     }
 }
 
-async fn send(process: &Process, statement: Statement<'_>, act: Action, means: &Allowance) -> Result<(), ComputeError> {
+async fn send(process: &Process, query: &Query, subsets: &[RecordBatch]) -> Result<(), ComputeError> {
     let failed = |error: io::Error| ComputeError::too_large(format!("the query cannot be sent to a worker: {error}"));
-    let (query, subsets) = describe(statement, act, means);
-    let query = Frame::json(Tag::Query, &query).map_err(failed)?;
+    let query = Frame::json(Tag::Query, query).map_err(failed)?;
     if query.content.len() > MAX_FRAME {
         return Err(ComputeError::too_large("the tables of the query have too many columns"));
     }
@@ -77,44 +76,36 @@ async fn send(process: &Process, statement: Statement<'_>, act: Action, means: &
 }
 
 /// Returns the statement as it is sent to the worker, and the rows of the subsets that it reads.
-fn describe(statement: Statement<'_>, act: Action, means: &Allowance) -> (Query, Vec<RecordBatch>) {
+fn describe(statement: Statement<'_>, act: Action, is_streamed: bool, means: &Allowance) -> (Query, Vec<RecordBatch>) {
     let Statement { sql, view, found, .. } = statement;
-    let mut query = Query::new(sql, act, means);
-    query.sources = view
-        .iter()
-        .map(|source| Source {
-            name: source.name.clone(),
-            kind: source.connector.kind(),
-            tables: Vec::new(),
-            files: None,
-        })
-        .collect();
+    let source = |source: &Arc<crate::Source>| Source {
+        name: source.name.clone(),
+        kind: source.connector.kind(),
+        tables: Vec::new(),
+        files: None,
+    };
+    let mut sources: Vec<Source> = view.iter().map(source).collect();
     // The index among the sent tables of each table that is read.
     let mut sent: Vec<(usize, usize)> = Vec::new();
-    let mut subsets = Vec::new();
+    let (mut subsets, mut reads) = (Vec::new(), Vec::new());
     for one in found {
         let here = (one.source, one.table);
-        let source = &mut query.sources[one.source];
+        let source = &mut sources[one.source];
         if !sent.contains(&here) {
             let known = &view[one.source];
             match view.subset(one) {
-                Some(held) => {
-                    query.subsets.push(Subset { database: held.database.clone(), origin: held.origin.clone() });
-                    subsets.push(held.batch.clone());
-                }
-                None if source.tables.is_empty() => {
-                    source.files = known.connector.data_files();
-                }
+                Some(held) => subsets.push(held.batch.clone()),
+                None if source.tables.is_empty() => source.files = known.connector.data_files(),
                 None => {}
             }
             source.tables.push(Columns::of(&known.tables[one.table]));
             sent.push(here);
         }
         let table = sent.iter().filter(|(source, _)| *source == one.source).position(|there| *there == here);
-        let table = table.unwrap_or_default();
-        query.reads.push(Read { source: one.source, table, is_prefixed: one.is_prefixed });
+        reads.push((one.source, table.unwrap_or_default()));
     }
-    (query, subsets)
+    let (sql, means, count) = (sql.to_owned(), means.clone(), subsets.len());
+    (Query { sql, act, is_streamed, sources, reads, subsets: count, means }, subsets)
 }
 
 /// Splits the rows into frames within the size limit.
@@ -143,7 +134,7 @@ fn write(content: &mut Vec<u8>, rows: &RecordBatch) -> Result<(), ArrowError> {
 async fn converse(
     process: &mut Process,
     statement: Statement<'_>,
-    take: TakeBlock<'_>,
+    take: Option<TakeBlock<'_>>,
     means: &Allowance,
 ) -> Result<(Vec<Vec<Value>>, Done), ComputeError> {
     let sender = process.sender();
@@ -176,7 +167,7 @@ async fn converse(
                     return Err(wrong("more rows than the result limit"));
                 }
                 answer.extend(read_rows(&frame.content).map_err(|_| wrong("invalid rows"))?);
-                if let Some(columns) = &columns {
+                if let (Some(columns), Some(take)) = (&columns, take) {
                     let block = Rows { columns: columns.clone(), rows: std::mem::take(&mut answer), has_more: false };
                     if !take(block).await {
                         return Err(ComputeError::Ended("the query was cancelled".to_owned()));
@@ -263,8 +254,6 @@ pub(super) fn parts(mut rows: &[Vec<Value>]) -> impl Iterator<Item = &[Vec<Value
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use prospector_connect::source::SourceKind;
     use prospector_connect::{open, source::Source as Place};
 
@@ -272,7 +261,7 @@ mod tests {
     use crate::Dialect;
     use crate::guard::examine;
     use crate::scope::Scope;
-    use crate::source::{Source, resolve};
+    use crate::source::Source;
     use crate::view::View;
 
     /// Returns the response to a request of a worker that computes a statement over `shop.people`.
@@ -290,7 +279,7 @@ mod tests {
         let view = View::new(&sources, &Scope::default());
         let sql = "SELECT name FROM shop.people";
         let checked = examine(Dialect::Joined, &[], sql).unwrap();
-        let found = resolve(&view, None, None, Dialect::Joined, &checked.rewritten.reads).unwrap();
+        let found = view.resolve(None, Dialect::Joined, &checked.rewritten.reads).unwrap();
         let statement = Statement { sql, view: &view, checked: &checked, found: &found };
         let columns = vec![column.to_owned()];
         let ask = Ask { id: 0, source: 0, table: table.into(), columns, conditions: Vec::new(), limit };

@@ -2,6 +2,8 @@
 
 use std::io::{self, Read, Write};
 
+use prospector_core::named_enum;
+
 /// The maximum length of a frame.
 pub(super) const MAX_FRAME: usize = 64 << 20;
 
@@ -11,53 +13,37 @@ pub(super) const GREETING: &[u8; 16] = b"\0prospector-w01\n";
 /// The maximum number of bytes before the greeting.
 const MAX_BEFORE_GREETING: usize = 64 << 10;
 
-/// The kind of a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tag {
-    /// To the worker: its limits ([`super::message::Setup`]). The first frame.
-    Setup,
-    /// To the worker: a statement ([`super::message::Query`]).
-    Query,
-    /// To the worker: rows of a subset, as a number and an Arrow stream.
-    Subset,
-    /// To the worker: the statement is complete.
-    Go,
-    /// To the worker: some of the rows that it asked for.
-    Rows,
-    /// To the worker: the end of the rows, or a failure ([`super::message::RowsDone`]).
-    RowsDone,
-    /// To the worker: a liveness check.
-    Ping,
-    /// From the worker: the response to `Ping`.
-    Pong,
-    /// From the worker: the limits are set. No content.
-    Ready,
-    /// From the worker: a request for rows of a source ([`super::message::Ask`]).
-    Ask,
-    /// From the worker: some rows of the answer.
-    Answer,
-    /// From the worker: the end of the rows, or a failure ([`super::message::Done`]).
-    Done,
-    /// From the worker: the names of the columns, before the rows of a streamed answer.
-    Columns,
-}
-
-impl Tag {
-    const ALL: [Tag; 13] = [
-        Tag::Setup,
-        Tag::Query,
-        Tag::Subset,
-        Tag::Go,
-        Tag::Rows,
-        Tag::RowsDone,
-        Tag::Ping,
-        Tag::Pong,
-        Tag::Ready,
-        Tag::Ask,
-        Tag::Answer,
-        Tag::Done,
-        Tag::Columns,
-    ];
+named_enum! {
+    /// The kind of a frame.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Tag {
+        /// To the worker: its limits ([`super::message::Setup`]). The first frame.
+        Setup = "setup",
+        /// To the worker: a statement ([`super::message::Query`]).
+        Query = "query",
+        /// To the worker: rows of a subset, as a number and an Arrow stream.
+        Subset = "subset",
+        /// To the worker: the statement is complete.
+        Go = "go",
+        /// To the worker: some of the rows that it asked for.
+        Rows = "rows",
+        /// To the worker: the end of the rows, or a failure ([`super::message::RowsDone`]).
+        RowsDone = "rows_done",
+        /// To the worker: a liveness check.
+        Ping = "ping",
+        /// From the worker: the response to `Ping`.
+        Pong = "pong",
+        /// From the worker: the limits are set. No content.
+        Ready = "ready",
+        /// From the worker: a request for rows of a source ([`super::message::Ask`]).
+        Ask = "ask",
+        /// From the worker: some rows of the answer.
+        Answer = "answer",
+        /// From the worker: the end of the rows, or a failure ([`super::message::Done`]).
+        Done = "done",
+        /// From the worker: the names of the columns, before the rows of a streamed answer.
+        Columns = "columns",
+    }
 }
 
 /// A frame.

@@ -1,15 +1,13 @@
 //! The messages between this process and its workers. None contains a password, a key or the address of a server.
 
-use std::ffi::OsString;
-
 use prospector_connect::filter::FilterCondition;
+use prospector_connect::rows::Rows;
 use prospector_connect::source::{DataFiles, SourceKind};
 use prospector_connect::table::{Column, ColumnType, Table};
 use serde::{Deserialize, Serialize};
 
 use crate::advice::Reason;
 use crate::joined::{Action, Allowance, ComputeError};
-use crate::limits::Limits;
 
 /// The limits of a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,33 +25,16 @@ pub(super) struct Setup {
 pub(super) struct Query {
     pub(super) sql: String,
     pub(super) act: Action,
+    /// Whether the rows are passed on as they are computed.
+    pub(super) is_streamed: bool,
     /// All sources by their names, with the tables that are read.
     pub(super) sources: Vec<Source>,
-    /// The table of each name of the statement, in the order of the statement.
-    pub(super) reads: Vec<Read>,
-    /// The subsets that are read: the tables of the last source, in its order.
-    pub(super) subsets: Vec<Subset>,
-    pub(super) scratch: Option<OsString>,
-    limits: Limits,
-}
-
-impl Query {
-    pub(super) fn new(sql: &str, act: Action, means: &Allowance) -> Self {
-        Query {
-            sql: sql.to_owned(),
-            act,
-            sources: Vec::new(),
-            reads: Vec::new(),
-            subsets: Vec::new(),
-            scratch: means.scratch.as_ref().map(|folder| folder.clone().into_os_string()),
-            limits: means.limits.clone(),
-        }
-    }
-
-    /// Returns the resources of the computation.
-    pub(super) fn means(&self) -> Allowance {
-        Allowance { scratch: self.scratch.clone().map(Into::into), limits: self.limits.clone() }
-    }
+    /// The table of each name of the statement, in the order of the statement: the index of its source, and its index among the
+    /// sent tables of the source.
+    pub(super) reads: Vec<(usize, usize)>,
+    /// The number of subsets that are read: the tables of the last source, in its order.
+    pub(super) subsets: usize,
+    pub(super) means: Allowance,
 }
 
 /// A source.
@@ -91,22 +72,6 @@ impl Columns {
     }
 }
 
-/// The table that a name in the statement refers to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Read {
-    pub(super) source: usize,
-    /// The index among the sent tables.
-    pub(super) table: usize,
-    pub(super) is_prefixed: bool,
-}
-
-/// A subset, see [`crate::scope::Subset`].
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Subset {
-    pub(super) database: String,
-    pub(super) origin: String,
-}
-
 /// A request for rows of a source.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Ask {
@@ -130,14 +95,8 @@ pub(super) struct RowsDone {
 /// The end of the answer, or a failure.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Done {
-    pub(super) outcome: Result<Whole, ComputeError>,
+    /// The answer without its rows, which were sent before.
+    pub(super) outcome: Result<Rows, ComputeError>,
     /// Whether the worker uses so much memory that it should be replaced.
     pub(super) is_worn: bool,
-}
-
-/// The properties of an answer besides its rows.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Whole {
-    pub(super) columns: Vec<String>,
-    pub(super) has_more: bool,
 }

@@ -65,7 +65,7 @@ impl Process {
         process.send(Frame::json(Tag::Setup, &setup).map_err(failed)?).await;
         match tokio::time::timeout(MAX_START, process.receive()).await {
             Ok(Event::Frame(Frame { tag: Tag::Ready, .. })) => Ok(process),
-            Ok(Event::Frame(other)) => Err(ComputeError::Unstarted(format!("it started with {:?}", other.tag))),
+            Ok(Event::Frame(other)) => Err(ComputeError::Unstarted(format!("it started with {}", other.tag))),
             Ok(Event::Gone(ComputeError::Ended(how))) => Err(ComputeError::Unstarted(how)),
             Ok(Event::Gone(error)) => Err(ComputeError::Unstarted(format!("{error:?}"))),
             Err(_) => Err(ComputeError::Unstarted(format!("it was not ready within {} s", MAX_START.as_secs()))),
@@ -222,9 +222,9 @@ fn cause(status: io::Result<ExitStatus>, said: &str, worker: &Worker) -> Compute
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         return match signal {
-            signals::CPU => ComputeError::timeout(),
-            signals::FILE_SIZE => ComputeError::Scratch { most: worker.scratch_bytes },
-            signals::KILL => ComputeError::Ended(
+            nix::libc::SIGXCPU => ComputeError::timeout(),
+            nix::libc::SIGXFSZ => ComputeError::Scratch { most: worker.scratch_bytes },
+            nix::libc::SIGKILL => ComputeError::Ended(
                 "it was killed, by another process or because the machine ran out of memory".to_owned(),
             ),
             other => ComputeError::Ended(format!("signal {other}")),
@@ -233,12 +233,4 @@ fn cause(status: io::Result<ExitStatus>, said: &str, worker: &Worker) -> Compute
     let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let last: String = last.chars().filter(|c| !c.is_control()).take(200).collect();
     ComputeError::Ended(if last.is_empty() { status.to_string() } else { format!("{status}: {last}") })
-}
-
-/// The signals that limits send; the numbers are the same on Linux, macOS and the BSDs.
-#[cfg(unix)]
-mod signals {
-    pub(super) const KILL: i32 = 9;
-    pub(super) const CPU: i32 = 24;
-    pub(super) const FILE_SIZE: i32 = 25;
 }

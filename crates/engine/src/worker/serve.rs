@@ -26,13 +26,13 @@ use tokio::runtime::Runtime;
 use super::ask::parts;
 use super::frame::{Frame, Tag};
 use super::limit::{self, Memory};
-use super::message::{Done, Query, Setup, Whole};
+use super::message::{Done, Query, Setup};
 use super::output::Output;
 use super::remote::{Remote, RowRequests};
 use super::value::write_rows;
 use crate::Dialect;
-use crate::guard::examine;
-use crate::joined::{ComputeError, compute};
+use crate::guard::{CheckedQuery, examine};
+use crate::joined::{self, ComputeError, TakeBlock, compute};
 use crate::scope::StoredSubset;
 use crate::source::{ResolvedTable, Source};
 use crate::view::View;
@@ -173,10 +173,10 @@ impl Statement {
     fn add(&mut self, content: &[u8]) -> io::Result<()> {
         let (number, stream) = content.split_first_chunk().ok_or(io::ErrorKind::InvalidData)?;
         let number = u64::from_le_bytes(*number) as usize;
-        if number >= self.query.subsets.len() {
+        if number >= self.query.subsets {
             return Err(io::ErrorKind::InvalidData.into());
         }
-        self.subsets.resize_with(self.query.subsets.len(), Vec::new);
+        self.subsets.resize_with(self.query.subsets, Vec::new);
         let failed = |error| io::Error::new(io::ErrorKind::InvalidData, error);
         for batch in StreamReader::try_new(stream, None).map_err(failed)? {
             self.subsets[number].push(batch.map_err(failed)?);
@@ -205,7 +205,7 @@ struct OpenSource {
 impl Computer {
     fn serve(mut self, statements: &Receiver<Statement>) {
         for statement in statements {
-            self.scratch.set(statement.query.scratch.clone());
+            self.scratch.set(statement.query.means.scratch.clone());
             let done = std::panic::catch_unwind(AssertUnwindSafe(|| self.compute(statement)));
             let (outcome, has_panicked) = match done {
                 Ok(Ok(done)) => (done, false),
@@ -221,35 +221,32 @@ impl Computer {
 
     /// Returns the answer; an error is a panic.
     fn compute(&mut self, statement: Statement) -> Result<Result<Rows, ComputeError>, Box<dyn Any + Send>> {
-        let prepared = self.prepare(statement);
-        let PreparedStatement { query, view, found } = match prepared {
+        let (query, view) = match self.prepare(statement) {
             Ok(prepared) => prepared,
             Err(error) => return Ok(Err(error)),
         };
-        let (act, output, has_columns) = (query.act, self.output.clone(), AtomicBool::new(false));
+        let (output, has_columns) = (self.output.clone(), AtomicBool::new(false));
         let take = |block: Rows| {
             let is_first = !has_columns.swap(true, Ordering::Relaxed);
             ready(send_block(&output, &block, is_first).is_ok()).boxed()
         };
         let computed = async {
-            let mut means = query.means();
+            let mut means = query.means.clone();
             means.limits.time += LATER;
             // A lower limit is not an error: the parent process enforces the time.
             let _ = limit::grant(means.limits.time, self.threads);
             let checked =
                 examine(Dialect::Joined, &[], &query.sql).map_err(|failure| ComputeError::other(failure.message))?;
-            if checked.rewritten.reads.len() != found.len() {
-                return Err(ComputeError::other("the statement reads other tables than when it was validated"));
-            }
-            let named = checked.rewritten.reads.iter().zip(found);
-            let found: Vec<ResolvedTable> =
-                named.map(|(written, found)| ResolvedTable { written: written.clone(), ..found }).collect();
-            compute(&view, &checked, &found, (act, &take), &means).await
+            let found = resolve_reads(&query, &view, &checked)?;
+            let statement = joined::Statement { sql: &query.sql, view: &view, checked: &checked, found: &found };
+            let take: Option<TakeBlock<'_>> = if query.is_streamed { Some(&take) } else { None };
+            compute(statement, query.act, take, &means).await
         };
         self.runtime.block_on(AssertUnwindSafe(computed).catch_unwind())
     }
 
-    fn prepare(&mut self, statement: Statement) -> Result<PreparedStatement, ComputeError> {
+    /// Returns the statement, and the sources with the tables and subsets that it reads.
+    fn prepare(&mut self, statement: Statement) -> Result<(Query, View), ComputeError> {
         let Statement { mut query, mut subsets } = statement;
         let mut sources = Vec::new();
         for (at, sent) in std::mem::take(&mut query.sources).into_iter().enumerate() {
@@ -260,31 +257,16 @@ impl Computer {
             let tables = sent.tables.into_iter().map(|table| table.into_table()).collect();
             sources.push(Arc::new(Source { name: sent.name, tables, functions: Vec::new(), connector }));
         }
-        subsets.resize_with(query.subsets.len(), Vec::new);
-        let tables = sources.last().map(|source| source.tables.clone()).unwrap_or_default();
-        let held = query.subsets.iter().zip(subsets).zip(tables).map(|((described, batches), table)| {
+        subsets.resize_with(query.subsets, Vec::new);
+        let tables = sources.last().map(|source: &Arc<Source>| source.tables.clone()).unwrap_or_default();
+        let held = subsets.into_iter().zip(tables).map(|(batches, table)| {
             let first = batches.first().ok_or_else(|| ComputeError::other("a subset was not sent"))?;
             let batch =
                 concat_batches(&first.schema(), &batches).map_err(|error| ComputeError::other(error.to_string()))?;
-            let (database, origin) = (described.database.clone(), described.origin.clone());
-            Ok(Arc::new(StoredSubset { table, database, origin, batch, share: None }))
+            Ok(Arc::new(StoredSubset { batch, ..StoredSubset::empty(table) }))
         });
         let held = held.collect::<Result<Vec<_>, ComputeError>>()?;
-        let is_known = |source: usize, table: usize| {
-            sources.get(source).is_some_and(|known: &Arc<Source>| table < known.tables.len())
-        };
-        let found = query.reads.iter().map(|read| {
-            is_known(read.source, read.table)
-                .then(|| ResolvedTable {
-                    written: sqlparser::ast::ObjectName(Vec::new()),
-                    source: read.source,
-                    table: read.table,
-                    is_prefixed: read.is_prefixed,
-                })
-                .ok_or_else(|| ComputeError::other("a table was not described"))
-        });
-        let found = found.collect::<Result<Vec<_>, ComputeError>>()?;
-        Ok(PreparedStatement { query, view: View::of(sources, held), found })
+        Ok((query, View::of(sources, held)))
     }
 
     /// Returns the files as they were opened for an earlier statement, if they are unchanged.
@@ -305,7 +287,7 @@ impl Computer {
         let outcome = match outcome {
             Ok(Rows { columns, rows, has_more }) => {
                 send_rows(&self.output, &rows)?;
-                Ok(Whole { columns, has_more })
+                Ok(Rows { columns, rows: Vec::new(), has_more })
             }
             Err(ComputeError::Failed(mut reason)) => {
                 reason.message.truncate(reason.message.floor_char_boundary(MAX_MESSAGE));
@@ -343,9 +325,18 @@ fn send_rows(output: &Output, rows: &[Vec<Value>]) -> io::Result<()> {
     })
 }
 
-/// A statement with the tables that it reads.
-struct PreparedStatement {
-    query: Query,
-    view: View,
-    found: Vec<ResolvedTable>,
+/// Returns the table of each name of the statement.
+fn resolve_reads(query: &Query, view: &View, checked: &CheckedQuery) -> Result<Vec<ResolvedTable>, ComputeError> {
+    let written = &checked.rewritten.reads;
+    if written.len() != query.reads.len() {
+        return Err(ComputeError::other("the statement reads other tables than when it was validated"));
+    }
+    let found = written.iter().zip(&query.reads).map(|(written, (source, table))| {
+        let is_known = view.get(*source).is_some_and(|known| *table < known.tables.len());
+        let (written, source, table) = (written.clone(), *source, *table);
+        is_known
+            .then_some(ResolvedTable { written, source, table, is_prefixed: false })
+            .ok_or_else(|| ComputeError::other("a table was not described"))
+    });
+    found.collect()
 }

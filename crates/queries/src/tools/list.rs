@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::finding::Verification;
-use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
+use prospector_core::tool::{Effect, ListArgs, Page, Part, Tool, ToolError, ToolOutput};
 use prospector_engine::options::NamedSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,18 +12,7 @@ use serde_json::Value;
 
 use crate::{VerifiedQueries, VerifiedQuery, model::Parameter, value::to_json};
 
-const DEFAULT_LIMIT: usize = 50;
-
 pub(super) struct ListVerifiedQueries(pub(super) Arc<VerifiedQueries>);
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ListArgs {
-    /// Maximum number of queries (default 50).
-    limit: Option<usize>,
-    /// Number of queries to skip.
-    offset: Option<usize>,
-}
 
 /// A query in a list.
 #[derive(Clone, Serialize)]
@@ -52,7 +41,7 @@ impl Tool for ListVerifiedQueries {
             verified: query.verified.clone(),
             stale: query.stale().map(str::to_owned),
         });
-        Ok(Page::cut(listed.collect(), args.offset.unwrap_or(0), args.limit.unwrap_or(DEFAULT_LIMIT)))
+        Ok(Page::of_list(listed.collect(), args))
     }
 }
 

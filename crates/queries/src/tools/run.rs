@@ -6,14 +6,13 @@ use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::finding::{QueryFinding, QueryRows, Verification};
 use prospector_core::tool::{Effect, Part, Tool, ToolError, ToolOutput};
 use prospector_engine::Engine;
-use prospector_engine::query::Literal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    VerifiedQueries, VerifiedQuery,
-    file::slots,
+    VerifiedQueries,
+    file::fill_in,
     value::{show, to_json},
 };
 
@@ -71,34 +70,24 @@ impl Tool for RunVerifiedQuery {
     async fn call(&self, args: RunArgs) -> Result<VerifiedAnswer, ToolError> {
         let query = self.0.find_named(&args.name)?;
         let run = self.0.run(query, &args.parameters, &self.1, MAX_ROWS).await?;
+        let value_of = |slot: &str| run.parameters.iter().find(|(name, _)| name == slot).map(|(_, value)| show(value));
         Ok(VerifiedAnswer {
             id: String::new(),
             name: query.name.clone(),
-            question: fill_in(query, &run.parameters),
+            question: fill_in(&query.question, value_of).unwrap_or_else(|| query.question.clone()),
             verified: query.verified.clone().unwrap_or_default(),
             parameters: run.parameters.iter().map(|(name, value)| (name.clone(), to_json(value))).collect(),
             description: query.description.clone(),
-            databases: run.databases,
-            tables: run.tables,
+            databases: run.outcome.databases,
+            tables: run.outcome.tables,
             sql: run.sql,
-            columns: run.rows.columns,
-            row_count: run.rows.rows.len(),
-            rows: run.rows.rows,
-            has_more: run.rows.has_more,
-            units: run.units,
+            columns: run.outcome.rows.columns,
+            row_count: run.outcome.rows.rows.len(),
+            rows: run.outcome.rows.rows,
+            has_more: run.outcome.rows.has_more,
+            units: run.outcome.units,
         })
     }
-}
-
-/// Returns the question with the parameter values.
-fn fill_in(query: &VerifiedQuery, values: &[(String, Literal)]) -> String {
-    let mut question = query.question.clone();
-    for slot in slots(&query.question) {
-        if let Some((_, value)) = values.iter().find(|(name, _)| name == slot) {
-            question = question.replace(&format!("{{{slot}}}"), &show(value));
-        }
-    }
-    question
 }
 
 impl ToolOutput for VerifiedAnswer {

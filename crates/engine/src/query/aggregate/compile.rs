@@ -4,7 +4,7 @@
 use prospector_connect::query::{Aggregation, Order};
 
 use super::part::{Part, plan_parts};
-use super::period::{Grain, read_days};
+use super::period::read_days;
 use super::request::{AggregateQuery, Formula, OverTime};
 use super::scope::Scope;
 use super::segment::list_segments;
@@ -63,13 +63,9 @@ fn check_names(query: &AggregateQuery) -> Result<(), Failure> {
     if query.aggregates.is_empty() || query.columns.is_empty() {
         return Err(invalid("there is nothing to compute"));
     }
-    let groups = query.dimensions.iter().map(|dimension| dimension.name.as_str());
-    let groups: Vec<&str> = groups.chain(query.grain.map(Grain::as_str)).collect();
     let columns = query.columns.iter().map(|column| column.name.as_str());
     let aggregates = query.aggregates.iter().map(|aggregate| aggregate.name.as_str());
-    for names in
-        [groups.iter().copied().chain(columns).collect::<Vec<_>>(), groups.iter().copied().chain(aggregates).collect()]
-    {
+    for names in [query.groups().chain(columns).collect::<Vec<_>>(), query.groups().chain(aggregates).collect()] {
         for (at, name) in names.iter().enumerate() {
             if names[..at].iter().any(|other| other.eq_ignore_ascii_case(name)) {
                 return Err(invalid(format!("two columns of the answer have the name `{name}`"))
@@ -91,25 +87,24 @@ struct AnswerWriter<'a> {
 }
 
 impl AnswerWriter<'_> {
-    /// Returns the names of the group keys.
+    /// Returns the quoted names of the group keys.
     fn groups(&self) -> Vec<String> {
-        let dimensions = self.query.dimensions.iter().map(|dimension| dimension.name.clone());
-        dimensions.chain(self.query.grain.map(|grain| grain.as_str().to_owned())).collect()
+        self.query.groups().map(|name| self.writer.quote(name)).collect()
     }
 
-    /// Returns the names of the group keys that are shown.
-    fn shown_groups(&self) -> impl Iterator<Item = &str> {
-        let dimensions = self.query.dimensions.iter().filter(|dimension| !dimension.is_hidden);
-        dimensions.map(|dimension| dimension.name.as_str()).chain(self.query.grain.map(Grain::as_str))
+    /// Returns the computed columns of the answer.
+    fn computed_columns(&self) -> impl Iterator<Item = &str> {
+        self.query.columns.iter().map(|column| column.name.as_str())
+    }
+
+    /// Returns the columns that rows may be ordered by.
+    fn columns(&self) -> impl Iterator<Item = &str> {
+        self.query.groups().chain(self.computed_columns())
     }
 
     /// Returns the columns of the answer.
     fn shown_columns(&self) -> impl Iterator<Item = &str> {
-        self.shown_groups().chain(self.query.columns.iter().map(|column| column.name.as_str()))
-    }
-
-    fn quote_all(&self, names: &[String]) -> Vec<String> {
-        names.iter().map(|name| self.writer.quote(name)).collect()
+        self.columns().filter(move |name| !self.query.dimensions.iter().any(|one| one.is_hidden && one.name == *name))
     }
 
     fn write(&self, parts: &[Part], written: &[String]) -> Result<String, Failure> {
@@ -135,7 +130,7 @@ impl AnswerWriter<'_> {
                         "folded".to_owned()
                     }
                 };
-                let mut list: Vec<String> = self.quote_all(&self.groups());
+                let mut list = self.groups();
                 for column in &self.query.columns {
                     list.push(format!("{} AS {}", self.formula(&column.formula)?, self.writer.quote(&column.name)));
                 }
@@ -148,7 +143,7 @@ impl AnswerWriter<'_> {
 
     /// Stacks the rows of all parts, each with NULL for the aggregates of the others.
     fn stack(&self, parts: &[Part]) -> String {
-        let groups = self.quote_all(&self.groups());
+        let groups = self.groups();
         let select = |(at, part): (usize, &Part)| {
             let own: Vec<usize> = part.aggregates.iter().map(|(place, _)| *place).collect();
             let values = self.query.aggregates.iter().enumerate().map(|(place, aggregate)| {
@@ -174,7 +169,7 @@ impl AnswerWriter<'_> {
 
     /// Folds the stacked rows of each group into one: each aggregate has at most one value.
     fn fold(&self) -> String {
-        let groups = self.quote_all(&self.groups());
+        let groups = self.groups();
         let values = self.query.aggregates.iter().map(|aggregate| {
             let name = self.writer.quote(&aggregate.name);
             format!("MAX({name}) AS {name}")
@@ -243,15 +238,9 @@ impl AnswerWriter<'_> {
 
     /// Returns the order of the rows, if there can be more than one.
     fn order(&self) -> Result<Vec<Order>, Failure> {
-        let groups = self.groups();
-        let columns: Vec<&str> = groups
-            .iter()
-            .map(String::as_str)
-            .chain(self.query.columns.iter().map(|column| column.name.as_str()))
-            .collect();
         if self.query.order.is_empty() {
             let by = |by: &str, descending| Order { by: by.to_owned(), descending };
-            if groups.is_empty() {
+            if self.query.groups().next().is_none() {
                 return Ok(Vec::new());
             }
             let dimensions = self.query.dimensions.iter().map(|dimension| by(&dimension.name, false));
@@ -261,8 +250,8 @@ impl AnswerWriter<'_> {
             return Ok(first.chain(dimensions).collect());
         }
         for order in &self.query.order {
-            if !columns.iter().any(|column| column.eq_ignore_ascii_case(&order.by)) {
-                return Err(unknown_column(&order.by, &columns));
+            if !self.columns().any(|column| column.eq_ignore_ascii_case(&order.by)) {
+                return Err(unknown_column(&order.by, self.columns()));
             }
         }
         Ok(self.query.order.clone())
@@ -270,18 +259,15 @@ impl AnswerWriter<'_> {
 
     /// Renders the whole query, with the conditions on its columns, the order and the limit.
     fn finish(&self, rows: &str, with: &str, order: &[Order], plain: &str) -> Result<String, Failure> {
-        let groups = self.groups();
         let mut conditions = Vec::new();
         for condition in &self.query.having {
-            let columns = self.query.columns.iter().map(|column| column.name.as_str());
-            let name = columns.clone().find(|name| name.eq_ignore_ascii_case(&condition.column));
-            let name = name.ok_or_else(|| unknown_column(&condition.column, &columns.collect::<Vec<_>>()))?;
+            let name = self.computed_columns().find(|name| name.eq_ignore_ascii_case(&condition.column));
+            let name = name.ok_or_else(|| unknown_column(&condition.column, self.computed_columns()))?;
             let value = format!("q.{}", self.writer.quote(name));
             conditions.push(self.writer.clause(&value, class_of(&condition.value), condition)?);
         }
         let by = |order: &Order| {
-            let known = groups.iter().map(String::as_str).chain(self.query.columns.iter().map(|c| c.name.as_str()));
-            let name = known.into_iter().find(|name| name.eq_ignore_ascii_case(&order.by)).unwrap_or(&order.by);
+            let name = self.columns().find(|name| name.eq_ignore_ascii_case(&order.by)).unwrap_or(&order.by);
             let value = format!("q.{}", self.writer.quote(name));
             format!("({value} IS NULL), {value}{}", if order.descending { " DESC" } else { "" })
         };
@@ -311,9 +297,9 @@ impl AnswerWriter<'_> {
     }
 }
 
-fn unknown_column(name: &str, columns: &[&str]) -> Failure {
+fn unknown_column<'a>(name: &str, columns: impl Iterator<Item = &'a str>) -> Failure {
     let failure = Failure::new(FailureCode::UnknownColumn, format!("unknown column `{name}` in the answer"));
-    failure.suggest_nearest(name, columns.iter().copied(), "")
+    failure.suggest_nearest(name, columns, "")
 }
 
 /// Returns the names in arithmetic over aggregates.

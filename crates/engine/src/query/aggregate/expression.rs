@@ -25,6 +25,21 @@ pub struct ExpressionName {
     pub column: String,
 }
 
+impl ExpressionName {
+    /// Returns the name that an expression is, if it is nothing else and has at most two parts.
+    fn of(expr: &Expr) -> Option<Self> {
+        let (table, column) = match expr {
+            Expr::Identifier(column) => (None, column),
+            Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+                [table, column] => (Some(table.value.clone()), column),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(ExpressionName { table, column: column.value.clone() })
+    }
+}
+
 /// Returns the column names in an expression over one row, in the SQL of a dialect.
 ///
 /// # Errors
@@ -81,16 +96,7 @@ impl Expression {
 
     /// Returns the name, if the expression is nothing else.
     pub(super) fn only_name(&self) -> Option<ExpressionName> {
-        match &self.expr {
-            Expr::Identifier(column) => Some(ExpressionName { table: None, column: column.value.clone() }),
-            Expr::CompoundIdentifier(parts) => match parts.as_slice() {
-                [table, column] => {
-                    Some(ExpressionName { table: Some(table.value.clone()), column: column.value.clone() })
-                }
-                _ => None,
-            },
-            _ => None,
-        }
+        ExpressionName::of(&self.expr)
     }
 
     /// Returns the text as it was written.
@@ -129,19 +135,12 @@ impl Expression {
         with: &mut impl FnMut(ExpressionName) -> Result<Option<Expr>, Failure>,
     ) -> Result<(), Failure> {
         let outcome = visit_expressions_mut(&mut self.expr, |expr| {
-            let name = match expr {
-                Expr::Identifier(column) => ExpressionName { table: None, column: column.value.clone() },
-                Expr::CompoundIdentifier(parts) => match parts.as_slice() {
-                    [table, column] => {
-                        ExpressionName { table: Some(table.value.clone()), column: column.value.clone() }
-                    }
-                    _ => {
-                        let failure =
-                            Failure::new(FailureCode::UnknownColumn, format!("`{expr}` is not a column name"));
-                        return ControlFlow::Break(failure.advise("write `column`, or `entity.column`"));
-                    }
-                },
-                _ => return ControlFlow::Continue(()),
+            let Some(name) = ExpressionName::of(expr) else {
+                if matches!(expr, Expr::CompoundIdentifier(_)) {
+                    let failure = Failure::new(FailureCode::UnknownColumn, format!("`{expr}` is not a column name"));
+                    return ControlFlow::Break(failure.advise("write `column`, or `entity.column`"));
+                }
+                return ControlFlow::Continue(());
             };
             match with(name) {
                 Ok(Some(other)) => *expr = other,
@@ -150,10 +149,7 @@ impl Expression {
             }
             ControlFlow::Continue(())
         });
-        match outcome {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(failure) => Err(failure),
-        }
+        outcome.break_value().map_or(Ok(()), Err)
     }
 }
 

@@ -34,16 +34,7 @@ pub(super) struct Part {
 impl Part {
     /// Returns whether the aggregates of the other part can be computed in the same query.
     fn is_over_same_rows(&self, other: &Part) -> bool {
-        let Part { root, tree, aggregates: _, dimensions, conditions, filters, segments, time, over_time, per } = self;
-        *root == other.root
-            && *tree == other.tree
-            && *dimensions == other.dimensions
-            && *conditions == other.conditions
-            && *filters == other.filters
-            && *segments == other.segments
-            && *time == other.time
-            && *over_time == other.over_time
-            && *per == other.per
+        *self == Part { aggregates: self.aggregates.clone(), ..other.clone() }
     }
 
     /// Returns the tables that it reads.
@@ -103,7 +94,7 @@ fn plan_part(scope: &Scope<'_>, query: &AggregateQuery, at: usize, aggregate: &A
     let mut segments = Vec::new();
     for segment in &query.segments {
         let (base, member) = find_membership(scope, query, root, segment, &[]).map_err(|failure| {
-            explain(failure, format!("{} cannot be restricted to {}", aggregate.name, segment.name))
+            failure.context(format_args!("{} cannot be restricted to {}", aggregate.name, segment.name))
         })?;
         needed.push(base);
         segments.push((base, member));
@@ -195,7 +186,7 @@ fn choose_place(
     }
     best.map(|(_, _, placed)| placed).ok_or_else(|| {
         let failure = first.unwrap_or_else(|| invalid("it has no place in the tables"));
-        explain(failure, format!("{} cannot be grouped by {}", aggregate.name, dimension.name))
+        failure.context(format_args!("{} cannot be grouped by {}", aggregate.name, dimension.name))
     })
 }
 
@@ -214,12 +205,6 @@ fn find_place(
             Ok(Placed { base, value: PlacedValue::Member(member) })
         }
     }
-}
-
-/// Adds the context to a failure.
-fn explain(failure: Failure, act: String) -> Failure {
-    let Failure { code, message, suggestion } = failure;
-    Failure { code, message: format!("{act}: {message}"), suggestion }
 }
 
 fn explain_repeats(scope: &Scope<'_>, aggregate: &Aggregate, root: usize, other: usize) -> Failure {

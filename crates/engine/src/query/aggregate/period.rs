@@ -81,7 +81,7 @@ pub(super) fn write_label(writer: &Writer, fiscal: FiscalYear, value: &str, clas
         Grain::Month => DatePart::YearMonth,
         Grain::Quarter => DatePart::YearQuarter,
         Grain::Year => DatePart::Year,
-        Grain::Week => return write_monday(writer.dialect, value, class),
+        Grain::Week => return write_monday(writer, value, class),
         Grain::FiscalQuarter | Grain::FiscalYear => {
             return fiscal.write_label(writer, value, class, grain == Grain::FiscalQuarter);
         }
@@ -89,19 +89,14 @@ pub(super) fn write_label(writer: &Writer, fiscal: FiscalYear, value: &str, clas
     writer.part(value, class, part)
 }
 
-fn write_monday(dialect: Dialect, value: &str, class: Class) -> String {
-    let is_date = class == Class::Date;
-    match dialect {
+fn write_monday(writer: &Writer, value: &str, class: Class) -> String {
+    match writer.dialect {
         Dialect::Sqlite => format!("date({value}, '-6 days', 'weekday 1')"),
         Dialect::Mysql => format!("DATE_FORMAT(DATE_SUB({value}, INTERVAL WEEKDAY({value}) DAY), '%Y-%m-%d')"),
         Dialect::Bigquery => format!("FORMAT_DATE('%Y-%m-%d', DATE_TRUNC(CAST({value} AS DATE), ISOWEEK))"),
-        Dialect::Postgres => {
-            let value = if is_date { value.to_owned() } else { format!("CAST({value} AS timestamp)") };
-            format!("to_char(date_trunc('week', {value}), 'YYYY-MM-DD')")
-        }
-        Dialect::Joined => {
-            let value = if is_date { value.to_owned() } else { format!("CAST({value} AS TIMESTAMP)") };
-            format!("to_char(date_trunc('week', {value}), '%Y-%m-%d')")
+        Dialect::Postgres | Dialect::Joined => {
+            let monday = format!("date_trunc('week', {})", writer.timestamp(value, class));
+            writer.part(&monday, Class::Date, DatePart::Date)
         }
     }
 }
@@ -111,7 +106,7 @@ pub(super) fn write_number(writer: &Writer, fiscal: FiscalYear, value: &str, cla
     let part = |part| writer.part(value, class, part);
     match grain {
         Grain::Day => writer.day_number(value),
-        Grain::Week => writer.day_number(&write_monday(writer.dialect, value, class)),
+        Grain::Week => writer.day_number(&write_monday(writer, value, class)),
         Grain::Month => format!("({} * 12 + {})", part(DatePart::Year), part(DatePart::Month)),
         Grain::Quarter => format!("({} * 4 + {})", part(DatePart::Year), part(DatePart::Quarter)),
         Grain::Year => part(DatePart::Year),

@@ -42,6 +42,13 @@ pub struct AggregateQuery {
     pub time_zone: Option<TimeZone>,
 }
 
+impl AggregateQuery {
+    /// Returns the names of the group keys: the dimensions, and the grain.
+    pub(super) fn groups(&self) -> impl Iterator<Item = &str> {
+        self.dimensions.iter().map(|dimension| dimension.name.as_str()).chain(self.grain.map(Grain::as_str))
+    }
+}
+
 /// A table with a name for expressions.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NamedTable {

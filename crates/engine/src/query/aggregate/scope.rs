@@ -11,6 +11,7 @@ use super::member::Membership;
 use super::request::{NamedJoin, NamedTable, StoredIn};
 use super::zone::TimeZone;
 use crate::build::{Choice, Class, Relations};
+use crate::engine::column;
 use crate::{Dialect, Engine, Failure, FailureCode};
 
 /// A value of the rows of a table.
@@ -155,12 +156,7 @@ impl Scope<'_> {
     /// # Errors
     /// If the name is unknown, with the nearest names.
     pub(super) fn column(&self, table: usize, name: &str) -> Result<&Column, Failure> {
-        let table = &self.relations.tables[table];
-        table.column(name).ok_or_else(|| {
-            let message = format!("unknown column `{name}` in {}", table.name);
-            let names = table.columns.iter().map(|column| column.name.as_str());
-            Failure::new(FailureCode::UnknownColumn, message).suggest_nearest(name, names, "")
-        })
+        column(&self.relations.tables[table], name)
     }
 
     /// Parses an expression over the rows of a table.

@@ -9,7 +9,7 @@ use super::part::Part;
 use super::period::{Days, Grain, find_hull, write_label, write_number};
 use super::request::{AggregateQuery, OverTime, Span};
 use super::scope::{Placed, PlacedValue, Scope};
-use crate::build::{Class, Writer, invalid, write_joins, write_where};
+use crate::build::{Class, Writer, invalid, write_group_by, write_joins, write_where};
 use crate::{Dialect, Failure};
 
 /// The maximum length of rendered periods in characters: a statement may have 20,000, and few enough tokens.
@@ -49,8 +49,7 @@ impl PartWriter<'_> {
 
     /// Returns the quoted names of the group keys.
     fn groups(&self) -> Vec<String> {
-        let dimensions = self.query.dimensions.iter().map(|dimension| dimension.name.as_str());
-        dimensions.chain(self.query.grain.map(Grain::as_str)).map(|name| self.writer.quote(name)).collect()
+        self.query.groups().map(|name| self.writer.quote(name)).collect()
     }
 
     fn value(&self, placed: &Placed) -> Result<String, Failure> {
@@ -151,6 +150,18 @@ impl PartWriter<'_> {
         part.aggregates.iter().map(write).collect()
     }
 
+    /// Adds the aggregated values to the columns of a query, and the aggregates over them to those of the query around it.
+    fn add_aggregates(&self, part: &Part, list: &mut Vec<String>, outer: &mut Vec<String>) -> Result<(), Failure> {
+        for (at, value) in &part.aggregates {
+            let asked = &self.query.aggregates[*at];
+            let name = self.writer.quote(&asked.name);
+            let value = value.as_ref().map_or(Ok("1".to_owned()), |value| self.value(value))?;
+            list.push(format!("{value} AS {name}"));
+            outer.push(format!("{} AS {name}", self.writer.aggregate(Some(&format!("r.{name}")), asked.aggregation)?));
+        }
+        Ok(())
+    }
+
     fn write_additive(&self, part: &Part, conditions: &[String]) -> Result<String, Failure> {
         let keys = self.keys(part)?;
         let named = name_all(&keys, &self.groups());
@@ -160,7 +171,7 @@ impl PartWriter<'_> {
             list.join(", "),
             self.from(part),
             write_where(conditions),
-            group_by(keys.len())
+            write_group_by(keys.len())
         ))
     }
 
@@ -176,18 +187,7 @@ impl PartWriter<'_> {
         let direction = if is_first { "" } else { " DESC" };
         let mut list = name_all(&keys, &groups);
         let mut outer: Vec<String> = groups.iter().map(|name| format!("r.{name}")).collect();
-        for (at, value) in &part.aggregates {
-            let asked = &self.query.aggregates[*at];
-            let name = self.writer.quote(&asked.name);
-            let taken = match value {
-                Some(value) => {
-                    list.push(format!("{} AS {name}", self.value(value)?));
-                    Some(format!("r.{name}"))
-                }
-                None => None,
-            };
-            outer.push(format!("{} AS {name}", self.writer.aggregate(taken.as_deref(), asked.aggregation)?));
-        }
+        self.add_aggregates(part, &mut list, &mut outer)?;
         list.push(format!("RANK() OVER ({within}ORDER BY {time}{direction}) AS place_in_time"));
         let mut conditions = self.conditions(part, Times::All)?;
         conditions.push(format!("{time} IS NOT NULL"));
@@ -197,7 +197,7 @@ impl PartWriter<'_> {
             list.join(", "),
             self.from(part),
             write_where(&conditions),
-            group_by(keys.len())
+            write_group_by(keys.len())
         ))
     }
 
@@ -226,13 +226,7 @@ impl PartWriter<'_> {
         list.extend(self.period_keys(part, span, grain)?);
         let mut outer: Vec<String> = names.iter().map(|name| format!("r.{name}")).collect();
         outer.push(format!("s.period_key AS {}", self.writer.quote(grain.as_str())));
-        for (at, value) in &part.aggregates {
-            let asked = &self.query.aggregates[*at];
-            let name = self.writer.quote(&asked.name);
-            let value = value.as_ref().map_or(Ok("1".to_owned()), |value| self.value(value))?;
-            list.push(format!("{value} AS {name}"));
-            outer.push(format!("{} AS {name}", self.writer.aggregate(Some(&format!("r.{name}")), asked.aggregation)?));
-        }
+        self.add_aggregates(part, &mut list, &mut outer)?;
         let mut rows = self.conditions(part, Times::Ends)?;
         rows.push(format!("{} IS NOT NULL", self.value(self.time(part)?)?));
         // Other aggregates may have rows in further periods.
@@ -255,7 +249,7 @@ impl PartWriter<'_> {
             list.join(", "),
             self.from(part),
             write_where(&rows),
-            group_by(names.len() + 1)
+            write_group_by(names.len() + 1)
         ))
     }
 
@@ -350,11 +344,6 @@ pub(super) fn class_of(value: &Value) -> Class {
 
 fn name_all(values: &[String], names: &[String]) -> Vec<String> {
     values.iter().zip(names).map(|(value, name)| format!("{value} AS {name}")).collect()
-}
-
-fn group_by(count: usize) -> String {
-    let places: Vec<String> = (1..=count).map(|at| at.to_string()).collect();
-    if places.is_empty() { String::new() } else { format!("\nGROUP BY {}", places.join(", ")) }
 }
 
 /// Renders the joins with the members of the segments that a part is grouped or filtered by.

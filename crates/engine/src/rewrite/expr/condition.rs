@@ -6,6 +6,7 @@ use crate::Dialect;
 use crate::rewrite::{WriteResult, Writer, reject};
 
 impl Writer<'_> {
+    /// Renders a condition, or another form.
     pub(super) fn condition(&mut self, expr: &Expr) -> WriteResult {
         match expr {
             Expr::IsFalse(inner) => self.postfix(inner, " IS FALSE"),
@@ -20,10 +21,7 @@ impl Writer<'_> {
             Expr::IsNotDistinctFrom(left, right) => self.infix(left, " IS NOT DISTINCT FROM ", right),
             Expr::InList { expr, list, negated } => {
                 self.expr(expr)?;
-                self.push(if *negated { " NOT IN (" } else { " IN (" });
-                self.list(list, Self::expr)?;
-                self.push(")");
-                Ok(())
+                self.list(if *negated { " NOT IN (" } else { " IN (" }, list, ")", Self::expr)
             }
             Expr::InSubquery { expr, subquery, negated } => {
                 self.expr(expr)?;
@@ -32,10 +30,8 @@ impl Writer<'_> {
             }
             Expr::InUnnest { expr, array_expr, negated } if self.dialect == Dialect::Bigquery => {
                 self.expr(expr)?;
-                self.push(if *negated { " NOT IN UNNEST(" } else { " IN UNNEST(" });
-                self.expr(array_expr)?;
-                self.push(")");
-                Ok(())
+                self.prefix(if *negated { " NOT IN UNNEST(" } else { " IN UNNEST(" }, array_expr)?;
+                self.end(")")
             }
             Expr::Between { expr, negated, low, high } => {
                 self.expr(expr)?;
@@ -68,10 +64,9 @@ impl Writer<'_> {
             }
             Expr::MemberOf(member) if self.dialect == Dialect::Mysql => {
                 self.infix(&member.value, " MEMBER OF (", &member.array)?;
-                self.push(")");
-                Ok(())
+                self.end(")")
             }
-            other => self.refuse_form("this form of expression", other),
+            _ => self.special_form(expr),
         }
     }
 
@@ -97,9 +92,7 @@ impl Writer<'_> {
     fn quantify(&mut self, left: &Expr, operator: &BinaryOperator, word: &str, right: &Expr) -> WriteResult {
         self.expr(left)?;
         self.operator(operator, right)?;
-        self.push(" ");
-        self.push(word);
-        self.push(" ");
+        self.push(&format!(" {word} "));
         match right {
             Expr::Subquery(query) => self.subquery(query),
             Expr::Nested(inner) => self.enclose(inner),

@@ -65,8 +65,7 @@ impl Writer<'_> {
             Expr::Convert { is_try: false, expr, data_type, charset, target_before_value: false, styles }
                 if self.dialect == Dialect::Mysql && styles.is_empty() =>
             {
-                self.push("CONVERT(");
-                self.expr(expr)?;
+                self.prefix("CONVERT(", expr)?;
                 match (data_type, charset) {
                     (Some(data_type), None) => {
                         self.push(", ");
@@ -78,8 +77,7 @@ impl Writer<'_> {
                     }
                     _ => return self.refuse_form("this form of CONVERT", expr.as_ref()),
                 }
-                self.push(")");
-                Ok(())
+                self.end(")")
             }
             Expr::Cast { kind, expr, data_type, array: false, format: None } => self.cast(kind, expr, data_type),
             Expr::AtTimeZone { timestamp, time_zone } => self.infix(timestamp, " AT TIME ZONE ", time_zone),
@@ -89,8 +87,7 @@ impl Writer<'_> {
             Expr::Position { expr, r#in } => {
                 self.push("POSITION(");
                 self.infix(expr, " IN ", r#in)?;
-                self.push(")");
-                Ok(())
+                self.end(")")
             }
             Expr::Substring { expr, substring_from, substring_for, special, shorthand } => {
                 self.substring(expr, substring_from.as_deref(), substring_for.as_deref(), *special, *shorthand)
@@ -107,8 +104,7 @@ impl Writer<'_> {
                 if let Some(length) = overlay_for {
                     self.prefix(" FOR ", length)?;
                 }
-                self.push(")");
-                Ok(())
+                self.end(")")
             }
             Expr::Collate { expr, collation } => self.collate(expr, collation),
             Expr::Prefixed { prefix, value }
@@ -137,10 +133,8 @@ impl Writer<'_> {
         }
         self.push("EXTRACT(");
         self.date_part(field)?;
-        self.push(" FROM ");
-        self.expr(expr)?;
-        self.push(")");
-        Ok(())
+        self.prefix(" FROM ", expr)?;
+        self.end(")")
     }
 
     fn cast(&mut self, kind: &CastKind, inner: &Expr, data_type: &DataType) -> WriteResult {
@@ -164,12 +158,10 @@ impl Writer<'_> {
                 );
             }
         };
-        self.push(name);
-        self.expr(inner)?;
+        self.prefix(name, inner)?;
         self.push(" AS ");
         self.data_type(data_type)?;
-        self.push(")");
-        Ok(())
+        self.end(")")
     }
 
     fn match_against(
@@ -178,14 +170,12 @@ impl Writer<'_> {
         match_value: &ValueWithSpan,
         modifier: Option<&SearchModifier>,
     ) -> WriteResult {
-        self.push("MATCH (");
-        self.list(columns, |writer, name| {
+        self.list("MATCH (", columns, ") AGAINST (", |writer, name| {
             let parts: Vec<_> = writer.parts(name)?.into_iter().cloned().collect();
             writer.column(&parts)
         })?;
-        self.push(") AGAINST (");
         self.value(match_value)?;
-        self.push(match modifier {
+        self.end(match modifier {
             None => ")",
             Some(SearchModifier::InNaturalLanguageMode) => " IN NATURAL LANGUAGE MODE)",
             Some(SearchModifier::InNaturalLanguageModeWithQueryExpansion) => {
@@ -193,8 +183,7 @@ impl Writer<'_> {
             }
             Some(SearchModifier::InBooleanMode) => " IN BOOLEAN MODE)",
             Some(SearchModifier::WithQueryExpansion) => " WITH QUERY EXPANSION)",
-        });
-        Ok(())
+        })
     }
 
     /// Renders a literal of MySQL with its character set.
@@ -205,10 +194,7 @@ impl Writer<'_> {
             Expr::Value(ValueWithSpan {
                 value: Value::SingleQuotedString(text) | Value::DoubleQuotedString(text),
                 ..
-            }) => {
-                self.push(&format!("X'{}'", digits_of(text.as_bytes())));
-                Ok(())
-            }
+            }) => self.end(&format!("X'{}'", digits_of(text.as_bytes()))),
             Expr::Value(value @ ValueWithSpan { value: Value::HexStringLiteral(_), .. }) => self.value(value),
             other => self.refuse_form("a character set before a value that is not a text", other),
         }
@@ -220,8 +206,7 @@ impl Writer<'_> {
             DateTimeField::Week(Some(day)) => {
                 self.push("WEEK(");
                 self.word(&day.value, "day of the week")?;
-                self.push(")");
-                Ok(())
+                self.end(")")
             }
             DateTimeField::NoDateTime => Ok(()),
             known => self.word(&known.to_string(), "part of a date"),
@@ -259,8 +244,7 @@ impl Writer<'_> {
             }
             CeilFloorKind::DateTimeField(_) => return self.refuse_form("rounding to a part of a date", expr),
         }
-        self.push(")");
-        Ok(())
+        self.end(")")
     }
 
     fn substring(
@@ -282,8 +266,7 @@ impl Writer<'_> {
                 self.prefix(if with_commas { ", " } else { word }, part)?;
             }
         }
-        self.push(")");
-        Ok(())
+        self.end(")")
     }
 
     fn trim(
@@ -308,11 +291,9 @@ impl Writer<'_> {
         }
         self.expr(expr)?;
         if let Some(characters) = characters {
-            self.push(", ");
-            self.list(characters, Self::expr)?;
+            self.list(", ", characters, "", Self::expr)?;
         }
-        self.push(")");
-        Ok(())
+        self.end(")")
     }
 
     fn collate(&mut self, expr: &Expr, collation: &ObjectName) -> WriteResult {

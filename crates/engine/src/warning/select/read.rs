@@ -12,7 +12,8 @@ use sqlparser::ast::{
 use sqlparser::tokenizer::Location;
 
 use super::guards::Guards;
-use super::{Aggregate, Bound, Call, Comparison, Key, Literal, Operator, Part, TableUse, find_column, merge::merge};
+use super::merge::merge;
+use super::{Aggregate, Bound, Call, Comparison, Key, Literal, Operator, Part, TableUse, find_column, split_name};
 use crate::plan::Plan;
 use crate::syntax::{count_of, last_part, value_at, value_of};
 
@@ -210,12 +211,9 @@ impl Draft<'_> {
                         self.conjuncts.push(other.clone());
                     }
                     (Expr::BinaryOp { left, op: BinaryOperator::Eq, right }, [_, _]) => {
-                        let of = |side: &Expr| tables_of(&self.part.tables, side);
-                        if let (Some(a), Some(b)) = (of(left), of(right))
-                            && let ([a], [b]) = (a.as_slice(), b.as_slice())
-                        {
-                            let key = Key { left: (*a, left.as_ref().clone()), right: (*b, right.as_ref().clone()) };
-                            self.part.keys.push(key);
+                        let of = |side: &Expr| Some((table_of(&self.part.tables, side)?, side.clone()));
+                        if let (Some(left), Some(right)) = (of(left), of(right)) {
+                            self.part.keys.push(Key { left, right });
                         }
                     }
                     _ => {}
@@ -254,14 +252,7 @@ fn tables_of(tables: &[TableUse<'_>], expr: &Expr) -> Option<Vec<usize>> {
         }
 
         fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-            let (owner, name) = match expr {
-                Expr::Identifier(name) => (None, name),
-                Expr::CompoundIdentifier(parts) => match parts.as_slice() {
-                    [.., owner, name] => (Some(owner), name),
-                    _ => return ControlFlow::Break(()),
-                },
-                _ => return ControlFlow::Continue(()),
-            };
+            let Some((owner, name)) = split_name(expr) else { return ControlFlow::Continue(()) };
             match find_column(self.tables, owner, name) {
                 Some((at, _)) => {
                     self.found.insert(at);
@@ -274,6 +265,11 @@ fn tables_of(tables: &[TableUse<'_>], expr: &Expr) -> Option<Vec<usize>> {
     let mut owners = Owners { tables, found: BTreeSet::new() };
     let is_known = expr.visit(&mut owners).is_continue();
     is_known.then(|| owners.found.into_iter().collect())
+}
+
+/// Returns the table whose columns an expression names, if it names those of one table only.
+fn table_of(tables: &[TableUse<'_>], expr: &Expr) -> Option<usize> {
+    <[usize; 1]>::try_from(tables_of(tables, expr)?).ok().map(|[table]| table)
 }
 
 /// Collects the relevant expressions of one SELECT, and the queries inside it.
@@ -289,10 +285,7 @@ impl Finder<'_> {
     fn compare(&mut self, whole: &Expr, subject: &Expr, (operator, bound): (Operator, Bound), literals: &[&Expr]) {
         let literals: Option<Vec<Literal>> = literals.iter().map(|expr| literal(expr)).collect();
         let Some(literals) = literals.filter(|all| !all.is_empty()) else { return };
-        let Some([table]) = tables_of(&self.part.tables, subject).and_then(|all| <[usize; 1]>::try_from(all).ok())
-        else {
-            return;
-        };
+        let Some(table) = table_of(&self.part.tables, subject) else { return };
         let is_required = self.conjuncts.contains(whole);
         let (subject, whole) = (subject.clone(), whole.to_string());
         self.part.comparisons.push(Comparison { table, subject, operator, bound, literals, whole, is_required });
@@ -305,52 +298,43 @@ impl Finder<'_> {
         }
         let turn = literal(left).is_some();
         let (subject, other) = if turn { (right, left) } else { (left, right) };
-        let operator = match op {
-            BinaryOperator::Eq => Operator::Equal,
-            BinaryOperator::NotEq => Operator::Unequal,
-            BinaryOperator::LtEq if !turn => Operator::UpTo,
-            BinaryOperator::GtEq if turn => Operator::UpTo,
-            BinaryOperator::Lt | BinaryOperator::LtEq | BinaryOperator::Gt | BinaryOperator::GtEq => Operator::Order,
+        let limits = match (op, turn) {
+            (BinaryOperator::Eq, _) => (Operator::Equal, Bound::Neither),
+            (BinaryOperator::NotEq, _) => (Operator::Unequal, Bound::Neither),
+            (BinaryOperator::LtEq, false) | (BinaryOperator::GtEq, true) => {
+                (Operator::UpTo, Bound::Upper { is_included: true })
+            }
+            (BinaryOperator::Lt, false) | (BinaryOperator::Gt, true) => {
+                (Operator::Order, Bound::Upper { is_included: false })
+            }
+            (BinaryOperator::Gt | BinaryOperator::GtEq | BinaryOperator::Lt | BinaryOperator::LtEq, _) => {
+                (Operator::Order, Bound::Lower)
+            }
             _ => return,
         };
-        let is_included = operator == Operator::UpTo;
-        let bound =
-            match (op, turn) {
-                (BinaryOperator::Gt | BinaryOperator::GtEq, false)
-                | (BinaryOperator::Lt | BinaryOperator::LtEq, true) => Bound::Lower,
-                (BinaryOperator::Lt | BinaryOperator::LtEq, false)
-                | (BinaryOperator::Gt | BinaryOperator::GtEq, true) => Bound::Upper { is_included },
-                _ => Bound::Neither,
-            };
-        self.compare(whole, subject, (operator, bound), &[other]);
+        self.compare(whole, subject, limits, &[other]);
     }
 
     fn function(&mut self, function: &Function) {
         let name = function.name.to_string().to_lowercase();
         let FunctionArguments::List(list) = &function.args else { return };
-        let first = match list.args.first() {
-            Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))) => Some(expr),
+        let mut arguments = list.args.iter().map(|argument| match argument {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
             _ => None,
-        };
+        });
         if !AGGREGATES.contains(&name.as_str()) {
             // The format of a date is the first argument.
-            let named = list.args.iter().find_map(|arg| match arg {
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) if literal(expr).is_none() => Some(expr),
-                _ => None,
-            });
-            let written = function.to_string();
-            self.part.calls.extend(named.map(|expr| Call {
-                name,
-                argument: expr.clone(),
-                written,
-                guards: Vec::new(),
-            }));
+            if let Some(argument) = arguments.flatten().find(|expr| literal(expr).is_none()) {
+                let (argument, written) = (argument.clone(), function.to_string());
+                self.part.calls.push(Call { name, argument, written, guards: Vec::new() });
+            }
             return;
         }
         let is_distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
         if function.over.is_some() || list.args.len() != 1 || is_distinct {
             return;
         }
+        let first = arguments.next().flatten();
         let tables = first.and_then(|expr| tables_of(&self.part.tables, expr)).unwrap_or_default();
         let (argument, written) = (first.cloned(), function.to_string());
         self.part.aggregates.push(Aggregate { name, argument, tables, written });
@@ -404,17 +388,11 @@ impl Visitor for Finder<'_> {
             }
             Expr::Cast { expr: inner, data_type, .. } => {
                 let name = format!("cast {}", data_type.to_string().to_lowercase());
-                let guards = self.guards.of(expr).filter_map(|(condition, text)| {
-                    let table = <[usize; 1]>::try_from(tables_of(&self.part.tables, condition)?).ok()?;
-                    Some((table[0], text))
-                });
-                let guards = guards.collect();
-                self.part.calls.push(Call {
-                    name,
-                    argument: inner.as_ref().clone(),
-                    written: expr.to_string(),
-                    guards,
-                });
+                let guards = (self.guards.of(expr))
+                    .filter_map(|(condition, text)| Some((table_of(&self.part.tables, condition)?, text)))
+                    .collect();
+                let (argument, written) = (inner.as_ref().clone(), expr.to_string());
+                self.part.calls.push(Call { name, argument, written, guards });
             }
             Expr::Function(function) => {
                 if !is_examined(function) {
@@ -444,8 +422,9 @@ fn is_null(expr: &Expr) -> bool {
 pub(in crate::warning) fn literal(expr: &Expr) -> Option<Literal> {
     let (value, is_text) = match expr {
         Expr::Value(value) => match &value.value {
-            Value::SingleQuotedString(text) | Value::NationalStringLiteral(text) => (text.clone(), true),
-            Value::DoubleQuotedString(text) => (text.clone(), true),
+            Value::SingleQuotedString(text) | Value::NationalStringLiteral(text) | Value::DoubleQuotedString(text) => {
+                (text.clone(), true)
+            }
             Value::Number(number, _) => (number.clone(), false),
             _ => return None,
         },

@@ -165,7 +165,7 @@ async fn rejects_unreadable_named_queries() {
         ("queries.secret", FailureCode::UnknownTable, "`queries.secret` cannot be read"),
         ("queries.writes", FailureCode::Refused, "`queries.writes` cannot be read"),
         ("queries.leaves", FailureCode::Syntax, "`queries.leaves` cannot be read"),
-        ("queries.elsewhere", FailureCode::UnknownDatabase, "no database `nowhere`"),
+        ("queries.elsewhere", FailureCode::UnknownDatabase, "unknown database `nowhere`"),
         ("queries.level_11", FailureCode::TooLarge, "deep"),
         ("segments.big_spendr", FailureCode::UnknownTable, "`segments.big_spender`"),
     ] {
