@@ -1,13 +1,12 @@
-//! Shared behaviour of server connectors: time limits, failures of statements, and decoding of results.
+//! Shared behaviour of server connectors: time limits and decoding of results.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Connections, ReadOnlySession, is_timeout};
+use crate::display;
 use crate::rows::{Rows, Samples, Statistics};
-use crate::statement::{TypedColumn, column};
-use crate::{ConnectError, display};
+use crate::statement::TypedColumn;
 
 /// Time limit of a statement.
 pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -17,45 +16,6 @@ pub(crate) const SAMPLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The number of those first rows.
 pub(crate) const SAMPLE_ROWS: u32 = 100_000;
-
-/// Why a statement failed.
-pub(crate) enum StatementFailure {
-    TooLong(ConnectError),
-    Otherwise(ConnectError),
-}
-
-impl From<ConnectError> for StatementFailure {
-    fn from(error: ConnectError) -> Self {
-        StatementFailure::Otherwise(error)
-    }
-}
-
-impl From<StatementFailure> for ConnectError {
-    fn from(failed: StatementFailure) -> Self {
-        match failed {
-            StatementFailure::TooLong(error) | StatementFailure::Otherwise(error) => error,
-        }
-    }
-}
-
-impl<C: ReadOnlySession + 'static> Connections<C> {
-    /// Returns why the statement `sql` about a table failed.
-    pub(crate) fn failure(&self, table: &str, error: sqlx::Error, sql: &str) -> StatementFailure {
-        let is_timeout = is_timeout(&error);
-        let error = self.statement_error(table, error, Some(sql));
-        if is_timeout { StatementFailure::TooLong(error) } else { StatementFailure::Otherwise(error) }
-    }
-
-    /// Finds the column of that name.
-    pub(crate) fn find_column<'a>(
-        &self,
-        columns: &'a [TypedColumn],
-        table: &str,
-        name: &str,
-    ) -> Result<&'a TypedColumn, ConnectError> {
-        column(columns, name).ok_or_else(|| ConnectError::unknown_column(self.place(), table, name))
-    }
-}
 
 /// Truncates a value of which only a prefix was sent; of bytes, only their number was sent.
 fn cut(is_bytes: bool, value: Value) -> Value {

@@ -63,8 +63,7 @@ impl Sqlite {
             .map(|name| TypedColumn { name, data_type: String::new() })
             .collect();
         drop(connection);
-        let wanted = crate::statement::columns(&known, columns)
-            .map_err(|unknown| ConnectError::unknown_column(self.place(), table, &unknown.0))?;
+        let wanted = crate::statement::columns(&self.place(), table, &known, columns)?;
         let from = format!("main.{}", quote(table));
         let statement = select(&Dialect, table, &from, &wanted, &known, conditions, limit)?;
         self.within(table, move |session| {
