@@ -66,7 +66,7 @@ pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> 
     let Source::Bigquery(settings) = source else {
         return Err(source.misplaced_error("a service has settings, not a path"));
     };
-    let client = HttpClient::new(settings.endpoint(), settings.to_string());
+    let client = HttpClient::new(&settings.endpoint, settings.to_string());
     let jobs = Jobs { client, settings: settings.clone(), tokens: token::Tokens::default() };
     Ok(Arc::new(Bigquery { jobs: Arc::new(jobs) }))
 }
@@ -101,9 +101,9 @@ impl Bigquery {
     }
 
     async fn datasets(&self) -> Result<Vec<String>, ConnectError> {
-        let named = self.jobs.settings.datasets();
+        let named = &self.jobs.settings.datasets;
         if !named.is_empty() {
-            return Ok(named.to_vec());
+            return Ok(named.clone());
         }
         let found = self.list(&[self.project(), "datasets"], "datasets", "the list of datasets").await?;
         let name = |item: &Value| item.pointer("/datasetReference/datasetId")?.as_str().map(str::to_owned);
@@ -121,7 +121,7 @@ impl Bigquery {
     async fn place(&self, table: &str) -> Result<Place, ConnectError> {
         let missing = || ConnectError::unknown_table(self.client().place(), table);
         let (dataset, name) = table.split_once('.').ok_or_else(missing)?;
-        let named = self.jobs.settings.datasets();
+        let named = &self.jobs.settings.datasets;
         if !named.is_empty() && !named.iter().any(|known| known == dataset) {
             return Err(missing());
         }

@@ -64,8 +64,8 @@ pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> 
     let Source::Elasticsearch(settings) = source else {
         return Err(source.misplaced_error("a service has settings, not a path"));
     };
-    let client = HttpClient::new(settings.endpoint(), settings.to_string());
-    Ok(Arc::new(Elastic { client, indices: settings.indices().to_vec(), places: Mutex::default() }))
+    let client = HttpClient::new(&settings.endpoint, settings.to_string());
+    Ok(Arc::new(Elastic { client, indices: settings.indices.clone(), places: Mutex::default() }))
 }
 
 impl Elastic {

@@ -74,7 +74,7 @@ impl HttpClient {
 
     #[cfg(feature = "bigquery")]
     pub(crate) fn access(&self) -> &Access {
-        self.endpoint.access()
+        &self.endpoint.access
     }
 
     /// Returns the name of the service in messages.
@@ -97,7 +97,7 @@ impl HttpClient {
 
     /// Sends a request with the configured credentials, or with `token` instead, and returns the JSON response.
     pub(crate) async fn ask(&self, question: Request<'_>, token: Option<&str>) -> Result<Value, RequestFailure> {
-        let mut url = self.endpoint.url().clone();
+        let mut url = self.endpoint.url.clone();
         if let Ok(mut path) = url.path_segments_mut() {
             path.pop_if_empty().extend(question.path.iter());
         }
@@ -105,7 +105,7 @@ impl HttpClient {
             url.query_pairs_mut().extend_pairs(question.parameters.iter().map(|(key, value)| (*key, value.as_str())));
         }
         let mut request = self.client().await?.request(question.method, url);
-        let authorization = match (token, self.endpoint.access()) {
+        let authorization = match (token, &self.endpoint.access) {
             (Some(token), _) => Some(format!("Bearer {token}")),
             (None, Access::Token(token)) => Some(format!("Bearer {token}")),
             (None, Access::ApiKey(key)) => Some(format!("ApiKey {key}")),
@@ -154,7 +154,7 @@ impl HttpClient {
     /// Removes secrets from the message of a failure.
     fn scrub(&self, failure: RequestFailure, token: Option<&str>) -> RequestFailure {
         let clean = |text: String| {
-            let secrets = self.endpoint.access().secrets().into_iter().chain(token.map(str::to_owned));
+            let secrets = self.endpoint.access.secrets().into_iter().chain(token.map(str::to_owned));
             secrets.filter(|secret| !secret.is_empty()).fold(text, |text, secret| text.replace(&secret, "***"))
         };
         match failure {
