@@ -296,7 +296,7 @@ impl Connector for Cassandra {
         let (mut seen, mut budget, mut taken) = (0, Budget::of_rows(), Ok(()));
         let take = |mut row: Vec<Node>, found: &mut Read| {
             seen += 1;
-            if row[wanted.len()..].iter().zip(&tests).all(|(node, test)| meets(&values(node), test)) {
+            if row[wanted.len()..].iter().zip(&tests).all(|(node, test)| meets(&node.flatten(), test)) {
                 row.truncate(wanted.len());
                 taken = row.iter().enumerate().try_for_each(|(at, node)| budget.take(at, node.size()));
                 found.rows.push(row);
@@ -317,14 +317,5 @@ impl Connector for Cassandra {
         }
         let rows = found.rows.into_iter().map(|row| row.into_iter().map(Node::cell).collect()).collect();
         Ok(Rows { has_more, ..cap_rows(names, rows, limit) })
-    }
-}
-
-/// Returns the values to be tested, without nulls.
-fn values(node: &Node) -> Vec<&Node> {
-    match node {
-        Node::Null => Vec::new(),
-        Node::List(items) => items.iter().filter(|item| **item != Node::Null).collect(),
-        other => vec![other],
     }
 }

@@ -105,7 +105,7 @@ impl<'a> Reading<'a> {
         for hit in hits {
             let document = Document::of(hit);
             let mut row: Vec<Node> = self.fields.iter().map(|field| document.value(field)).collect();
-            if !self.tested.iter().all(|tested| meets(&values(&row[tested.at]), &tested.test)) {
+            if !self.tested.iter().all(|tested| meets(&row[tested.at].flatten(), &tested.test)) {
                 continue;
             }
             row.truncate(self.wanted);
@@ -167,7 +167,10 @@ impl Elastic {
         let outcome = loop {
             let answer = match &scroll {
                 None => self.search(table, place, body.clone(), is_long.then_some(KEPT)).await,
-                Some(scroll) => self.next(table, scroll).await,
+                Some(scroll) => {
+                    let next = json!({"scroll": KEPT, "scroll_id": scroll});
+                    self.post(table, vec!["_search", "scroll"], Vec::new(), next).await
+                }
             };
             let answer = match answer {
                 Ok(answer) => answer,
@@ -203,29 +206,29 @@ impl Elastic {
     ) -> Result<Value, ConnectError> {
         let mut parameters = vec![("allow_partial_search_results", "false".to_owned())];
         parameters.extend(scroll.map(|kept| ("scroll", kept.to_owned())));
-        let question = Request {
-            method: Method::POST,
-            path: vec![&place.target, "_search"],
-            parameters,
-            body: Some(body),
-            time_limit: STATEMENT_TIMEOUT,
-        };
-        let answer =
-            self.client.ask(question, None).await.map_err(|error| self.client.statement_error(table, error))?;
-        self.whole(table, answer)
+        self.post(table, vec![place.target.as_str(), "_search"], parameters, body).await
     }
 
-    async fn next(&self, table: &str, scroll: &str) -> Result<Value, ConnectError> {
-        let question = Request {
-            method: Method::POST,
-            path: vec!["_search", "scroll"],
-            parameters: Vec::new(),
-            body: Some(json!({"scroll": KEPT, "scroll_id": scroll})),
-            time_limit: STATEMENT_TIMEOUT,
-        };
-        let answer =
-            self.client.ask(question, None).await.map_err(|error| self.client.statement_error(table, error))?;
-        self.whole(table, answer)
+    async fn post(
+        &self,
+        table: &str,
+        path: Vec<&str>,
+        parameters: Vec<(&str, String)>,
+        body: Value,
+    ) -> Result<Value, ConnectError> {
+        let question =
+            Request { method: Method::POST, path, parameters, body: Some(body), time_limit: STATEMENT_TIMEOUT };
+        let answer = self.client.ask(question, None).await;
+        let answer = answer.map_err(|error| self.client.statement_error(table, error))?;
+        if answer.get("timed_out") == Some(&Value::Bool(true)) {
+            return Err(ConnectError::timeout(self.client.place(), table));
+        }
+        if answer.pointer("/_shards/failed").and_then(Value::as_u64).is_some_and(|failed| failed > 0) {
+            let reason = answer.pointer("/_shards/failures/0/reason/reason").and_then(Value::as_str);
+            let reason = format!("a shard failed: {}", reason.unwrap_or("no reason given"));
+            return Err(self.client.read_error(table, Cause::Other, reason));
+        }
+        Ok(answer)
     }
 
     /// Releases a scroll context, which would otherwise expire a minute later.
@@ -241,18 +244,6 @@ impl Elastic {
             tracing::debug!(?error, "cannot release a scroll context");
         }
     }
-
-    fn whole(&self, table: &str, answer: Value) -> Result<Value, ConnectError> {
-        if answer.get("timed_out") == Some(&Value::Bool(true)) {
-            return Err(ConnectError::timeout(self.client.place(), table));
-        }
-        if answer.pointer("/_shards/failed").and_then(Value::as_u64).is_some_and(|failed| failed > 0) {
-            let reason = answer.pointer("/_shards/failures/0/reason/reason").and_then(Value::as_str);
-            let reason = format!("a shard failed: {}", reason.unwrap_or("no reason given"));
-            return Err(self.client.read_error(table, Cause::Other, reason));
-        }
-        Ok(answer)
-    }
 }
 
 /// Returns the parts of documents that are requested.
@@ -260,15 +251,6 @@ fn sources(fields: &[&Field]) -> Value {
     let own = fields.iter().filter(|field| !field.is_computed && field.shape != Shape::Id);
     let names: Vec<&str> = own.map(|field| field.name.as_str()).collect();
     if names.is_empty() { Value::Bool(false) } else { json!({"includes": names}) }
-}
-
-/// Returns the values to be tested, without nulls.
-fn values(node: &Node) -> Vec<&Node> {
-    match node {
-        Node::Null => Vec::new(),
-        Node::List(items) => items.iter().filter(|item| **item != Node::Null).collect(),
-        other => vec![other],
-    }
 }
 
 /// One hit.
