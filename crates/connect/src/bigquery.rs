@@ -21,11 +21,12 @@ use crate::budget::Budget;
 use crate::filter::FilterCondition;
 use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
 use crate::source_kind::SourceKind;
+use crate::statement::find_by_name;
 use crate::table::Table;
 use crate::{ConnectError, Connector, Source, display};
-use describe::{dataset, describe_failure, group_shards};
+use describe::{dataset, group_shards};
 use job::Jobs;
-use sql::{PathColumn, SUFFIX, Statement, column, quote, select, select_samples, select_statistics};
+use sql::{PathColumn, SUFFIX, Statement, quote, select, select_samples, select_statistics};
 use value::{base, rows};
 
 use crate::service::http::HttpClient;
@@ -148,7 +149,7 @@ impl Bigquery {
     }
 
     fn find_column<'a>(&self, place: &'a Place, table: &str, name: &str) -> Result<&'a PathColumn, ConnectError> {
-        let found = column(&place.columns, name);
+        let found = find_by_name(&place.columns, |column| &column.name, name);
         found.ok_or_else(|| ConnectError::unknown_column(self.client().place(), table, name))
     }
 
@@ -234,7 +235,9 @@ impl Connector for Bigquery {
             match described {
                 Ok(found) => tables.extend(found),
                 Err(error) => {
-                    problems.push(describe_failure(&format!("{}.{name}", self.client().place()), &error));
+                    let problem = Problem::error(format!("{}.{name}", self.client().place()), error.to_string());
+                    let advice = "grant `BigQuery Metadata Viewer` and `BigQuery Job User`, or exclude the dataset";
+                    problems.push(problem.advise(advice));
                     first.get_or_insert(error);
                 }
             }
@@ -294,17 +297,8 @@ impl Connector for Bigquery {
         let mut found = Vec::with_capacity(wanted.len());
         for part in measurable.chunks(COLUMNS_A_QUERY) {
             let answer = self.ask(table, &select_statistics(part, &place.newest), None, 1).await?;
-            let columns: Vec<(crate::statement::TypedColumn, bool)> = part
-                .iter()
-                .map(|column| {
-                    let known = crate::statement::TypedColumn {
-                        name: column.name.clone(),
-                        data_type: column.data_type.clone(),
-                    };
-                    (known, base(&column.data_type) == "BYTES")
-                })
-                .collect();
-            let own = crate::server::statistics(columns.iter().map(|(known, is_bytes)| (known, *is_bytes)), answer);
+            let columns = part.iter().map(|column| (column.name.as_str(), base(&column.data_type) == "BYTES"));
+            let own = crate::server::statistics(columns, answer);
             found.extend(own.into_iter().zip(part).map(|(statistics, column)| Statistics {
                 estimated: !place.suffixes.is_empty() || !column.lists.is_empty(),
                 ..statistics

@@ -23,7 +23,7 @@ use crate::rows::{Rows, SampleRequest, Samples, Statistics};
 use crate::server::STATEMENT_TIMEOUT;
 use crate::service::http::{HttpClient, Request, RequestFailure};
 use crate::source_kind::SourceKind;
-use crate::statement::cap_rows;
+use crate::statement::{cap_rows, find_by_name};
 use crate::table::Table;
 use crate::{ConnectError, Connector, Source};
 use indices::IndexTable;
@@ -49,10 +49,9 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Finds a field by name; an exact match is preferred to a case-insensitive one.
+    /// Finds a field by name.
     fn field(&self, wanted: &str) -> Option<&Field> {
-        let exact = self.fields.iter().find(|field| field.name == wanted);
-        exact.or_else(|| self.fields.iter().find(|field| field.name.to_lowercase() == wanted.to_lowercase()))
+        find_by_name(&self.fields, |field| &field.name, wanted)
     }
 }
 

@@ -306,7 +306,8 @@ impl<C: SqlSession> Connector for SqlServer<C> {
                 .collect();
             let sql = format!("SELECT {} FROM {}", measures.join(", "), place.from);
             let rows = self.ask(table, Statement { sql, values: Vec::new() }, STATEMENT_TIMEOUT, 1).await?;
-            all.extend(statistics(part.iter().map(|column| (*column, C::Shape::of(column).is_bytes())), rows));
+            let measured = part.iter().map(|column| (column.name.as_str(), C::Shape::of(column).is_bytes()));
+            all.extend(statistics(measured, rows));
         }
         Ok(all)
     }

@@ -51,10 +51,15 @@ pub(crate) struct Statement {
     pub(crate) values: Vec<BoundValue>,
 }
 
-/// Finds a column by name; an exact match is preferred to a case-insensitive one.
+/// Finds an item by name; an exact match is preferred to a case-insensitive one.
+pub(crate) fn find_by_name<'a, T>(known: &'a [T], name_of: impl Fn(&T) -> &str, wanted: &str) -> Option<&'a T> {
+    let exact = known.iter().find(|item| name_of(item) == wanted);
+    exact.or_else(|| known.iter().find(|item| name_of(item).to_lowercase() == wanted.to_lowercase()))
+}
+
+/// Finds a column by name, like [`find_by_name`].
 pub(crate) fn column<'a>(known: &'a [TypedColumn], wanted: &str) -> Option<&'a TypedColumn> {
-    let exact = known.iter().find(|column| column.name == wanted);
-    exact.or_else(|| known.iter().find(|column| column.name.to_lowercase() == wanted.to_lowercase()))
+    find_by_name(known, |column| &column.name, wanted)
 }
 
 /// Returns the named columns of a table, or all columns.

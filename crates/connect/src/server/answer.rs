@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::display;
 use crate::rows::{Rows, Samples, Statistics};
-use crate::statement::TypedColumn;
 
 /// Time limit of a statement.
 pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -35,9 +34,9 @@ pub(crate) fn samples(rows: Rows, limit: usize, whole: bool, is_bytes: bool) -> 
     Samples { values, distinct, complete }
 }
 
-/// Converts one row to the statistics of columns, each given with whether it contains bytes. The row has four values per
+/// Converts one row to the statistics of columns, each given by name with whether it contains bytes. The row has four values per
 /// column: the number of distinct values, the minimum, the maximum, and the number of nulls.
-pub(crate) fn statistics<'a>(columns: impl Iterator<Item = (&'a TypedColumn, bool)>, rows: Rows) -> Vec<Statistics> {
+pub(crate) fn statistics<'a>(columns: impl Iterator<Item = (&'a str, bool)>, rows: Rows) -> Vec<Statistics> {
     let mut row = rows.rows.into_iter().next().unwrap_or_default().into_iter();
     columns
         .map(|(column, is_bytes)| {
@@ -45,7 +44,7 @@ pub(crate) fn statistics<'a>(columns: impl Iterator<Item = (&'a TypedColumn, boo
             let (distinct, min, max, nulls) = (next(), next(), next(), next());
             let end = |value: Value| Some(cut(is_bytes, value)).filter(|value| !value.is_null());
             Statistics {
-                column: column.name.clone(),
+                column: column.to_owned(),
                 cardinality: distinct.as_u64().unwrap_or(0),
                 min: end(min),
                 max: end(max),
