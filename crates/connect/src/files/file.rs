@@ -23,11 +23,11 @@ use prospector_core::Problem;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use tokio::sync::RwLock;
 
-use super::delimited::{self, Content, FileLayout, Stamp};
+use super::delimited::{self, Content, Examined, FileLayout, Stamp};
 use super::failure::FileError;
 use super::naming::TableFiles;
 use super::narrow::narrow_table;
-use super::opened::{Examined, OpenFile, caught, fill_types, stat};
+use super::opened::{OpenFile, caught, fill_types, stat};
 use super::partitioned::PartitionedTable;
 use super::{examine, loaded};
 use crate::budget::{Excess, MAX_ROWS_BYTES};
@@ -337,10 +337,9 @@ impl File {
         }
         let (is_strict, place) = (self.is_strict, self.place());
         let examine = move || {
-            let found = delimited::examine(&content, is_strict, &place, stamp)?;
-            let table = delimited::table(content, found.layout.clone());
-            let examined = Examined { layout: found.layout, rows: Some(found.rows), issues: found.issues };
-            Ok(OpenFile { examined: Some(examined), stamp, ..OpenFile::new(table, found.notes) })
+            let (examined, notes) = delimited::examine(&content, is_strict, &place, stamp)?;
+            let table = delimited::table(content, examined.layout.clone());
+            Ok(OpenFile { examined: Some(examined), stamp, ..OpenFile::new(table, notes) })
         };
         tokio::task::spawn_blocking(examine).await?
     }
