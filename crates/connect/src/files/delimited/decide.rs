@@ -66,7 +66,8 @@ fn agree<T: PartialEq>(mut said: impl Iterator<Item = T>) -> Option<T> {
 
 fn decide_strictly(column: &ColumnSurvey) -> CellType {
     let all = column.count(|_| true) + column.null_words;
-    let plain = |any: Traits| column.count(|group| group.traits.has(Traits::PLAIN) && group.traits.has(any));
+    let plain =
+        |any: Traits| column.count(|group| group.traits.intersects(Traits::PLAIN) && group.traits.intersects(any));
     match all {
         0 => CellType::Text,
         _ if plain(Traits::BOOLEAN) == all => CellType::Boolean,
@@ -83,11 +84,11 @@ fn decide_strictly(column: &ColumnSurvey) -> CellType {
 
 /// Whether cells are numbers only with a decimal point.
 fn only_point(group: &Group) -> bool {
-    group.traits.has(Traits::POINT) && !group.traits.has(Traits::COMMA)
+    group.traits.intersects(Traits::POINT) && !group.traits.intersects(Traits::COMMA)
 }
 
 fn only_comma(group: &Group) -> bool {
-    group.traits.has(Traits::COMMA) && !group.traits.has(Traits::POINT)
+    group.traits.intersects(Traits::COMMA) && !group.traits.intersects(Traits::POINT)
 }
 
 /// Whether a column of numbers shows a decimal comma or point.
@@ -104,11 +105,11 @@ fn shown_comma(column: &ColumnSurvey) -> Option<bool> {
 }
 
 fn only_day(group: &Group) -> bool {
-    group.traits.has(Traits::DAY_FIRST) && !group.traits.has(Traits::MONTH_FIRST)
+    group.traits.intersects(Traits::DAY_FIRST) && !group.traits.intersects(Traits::MONTH_FIRST)
 }
 
 fn only_month(group: &Group) -> bool {
-    group.traits.has(Traits::MONTH_FIRST) && !group.traits.has(Traits::DAY_FIRST)
+    group.traits.intersects(Traits::MONTH_FIRST) && !group.traits.intersects(Traits::DAY_FIRST)
 }
 
 /// Returns the order shown by the dates of a column.
@@ -153,7 +154,7 @@ impl<'a> Column<'a> {
         } else if most == dates {
             self.date()
         } else {
-            self.fit(CellType::Boolean, "true or false", |group| group.traits.has(Traits::BOOLEAN))
+            self.fit(CellType::Boolean, "true or false", |group| group.traits.intersects(Traits::BOOLEAN))
         }
     }
 
@@ -168,10 +169,10 @@ impl<'a> Column<'a> {
 
     fn number(&self) -> Decision {
         let survey = self.survey;
-        let others = survey.count(|group| !group.traits.has(Traits::NUMBER | Traits::PLACEHOLDER));
+        let others = survey.count(|group| !group.traits.intersects(Traits::NUMBER | Traits::PLACEHOLDER));
         let words = survey.with(Traits::WORD_WITH_DIGITS);
         let whole = survey.count(|group| {
-            !group.traits.has(Traits::POINT_FRACTION | Traits::COMMA_FRACTION) && group.unit == Unit::None
+            !group.traits.intersects(Traits::POINT_FRACTION | Traits::COMMA_FRACTION) && group.unit == Unit::None
         });
         let is_whole = whole == survey.count(|_| true);
         // `123 456 789` in every row is not a quantity.
@@ -183,7 +184,7 @@ impl<'a> Column<'a> {
         if survey.with(Traits::CODE) > 0 || is_whole && words > 0 {
             // If it is more than an outlier, the column contains codes.
             let is_rare = self.is_part(survey.with(Traits::NUMBER), ENOUGH);
-            let is_code = |group: &Group| group.traits.has(Traits::CODE | Traits::WORD_WITH_DIGITS);
+            let is_code = |group: &Group| group.traits.intersects(Traits::CODE | Traits::WORD_WITH_DIGITS);
             let reason = match (survey.count(is_code), self.values) {
                 (1, values) => format!("1 of {values} values looks like an identifier"),
                 (count, values) => format!("{count} of {values} values look like identifiers"),
@@ -193,7 +194,8 @@ impl<'a> Column<'a> {
         let unit = match self.unit() {
             Ok(unit) => unit,
             Err(reason) => {
-                return self.kept_as_text(reason, |group| group.traits.has(Traits::NUMBER) && group.unit != Unit::None);
+                return self
+                    .kept_as_text(reason, |group| group.traits.intersects(Traits::NUMBER) && group.unit != Unit::None);
             }
         };
         let has_unit = |group: &Group| group.unit == unit || group.unit == Unit::None && unit != Unit::Percent;
@@ -205,16 +207,17 @@ impl<'a> Column<'a> {
             false => (Traits::POINT, Traits::POINT_FRACTION),
             true => (Traits::COMMA, Traits::COMMA_FRACTION),
         };
-        let fits = |group: &Group| group.traits.has(is_number) && has_unit(group);
+        let fits = |group: &Group| group.traits.intersects(is_number) && has_unit(group);
         let style = NumberStyle { has_comma, unit };
-        let has_fraction = survey.count(|group| fits(group) && group.traits.has(fraction)) > 0;
+        let has_fraction = survey.count(|group| fits(group) && group.traits.intersects(fraction)) > 0;
         let cell = if has_fraction { CellType::Float(style) } else { CellType::Integer(style) };
         self.fit(cell, "numbers", fits)
     }
 
     /// Returns the common unit of the numbers.
     fn unit(&self) -> Result<Unit, &'static str> {
-        let count = |unit: Unit| self.survey.count(|group| group.traits.has(Traits::NUMBER) && group.unit == unit);
+        let count =
+            |unit: Unit| self.survey.count(|group| group.traits.intersects(Traits::NUMBER) && group.unit == unit);
         let all = self.survey.with(Traits::NUMBER);
         let percent = count(Unit::Percent);
         if percent * 100 >= all * ENOUGH {
@@ -238,9 +241,9 @@ impl<'a> Column<'a> {
         let count = |is_wanted: fn(&Group) -> bool| survey.count(|group| has_unit(group) && is_wanted(group));
         let (points, commas) = (count(only_point), count(only_comma));
         // `1.234`, and `1,234`.
-        let dots = count(|group| is_ambiguous(group) && group.traits.has(Traits::POINT_FRACTION));
-        let marks = count(|group| is_ambiguous(group) && group.traits.has(Traits::COMMA_FRACTION));
-        let clear = count(|group| group.traits.has(Traits::CLEAR));
+        let dots = count(|group| is_ambiguous(group) && group.traits.intersects(Traits::POINT_FRACTION));
+        let marks = count(|group| is_ambiguous(group) && group.traits.intersects(Traits::COMMA_FRACTION));
+        let clear = count(|group| group.traits.intersects(Traits::CLEAR));
         // A few cells that show it do not decide for many ambiguous ones, unless they have both separators.
         let is_shown = |shown: u64, open: u64| clear > 0 || shown * MAJORITY >= open;
         let decided = match (points, commas) {
@@ -265,7 +268,8 @@ impl<'a> Column<'a> {
         let survey = self.survey;
         let open = survey.with(Traits::DAY_FIRST | Traits::MONTH_FIRST);
         let (days, months) = (survey.count(only_day), survey.count(only_month));
-        let dotted = survey.count(|group| group.traits.has(Traits::DOTTED) && !group.traits.has(Traits::YEAR_FIRST));
+        let dotted = survey
+            .count(|group| group.traits.intersects(Traits::DOTTED) && !group.traits.intersects(Traits::YEAR_FIRST));
         let order = match shown_order(survey) {
             _ if open == 0 => None,
             Some(order) => Some(order),
@@ -274,7 +278,7 @@ impl<'a> Column<'a> {
             None if days + months == 0 && self.habits.day_order.is_some() => self.habits.day_order,
             None if days + months == 0 => {
                 let reason = "its dates can be read with the day or the month first";
-                return self.kept_as_text(reason, |group| group.traits.has(Traits::DAY_FIRST));
+                return self.kept_as_text(reason, |group| group.traits.intersects(Traits::DAY_FIRST));
             }
             None => {
                 let reason = "some of its dates have the day first and some the month";
@@ -286,8 +290,8 @@ impl<'a> Column<'a> {
             Some(DayOrder::DayFirst) => Traits::YEAR_FIRST | Traits::DAY_FIRST,
             Some(DayOrder::MonthFirst) => Traits::YEAR_FIRST | Traits::MONTH_FIRST,
         };
-        let fits = |group: &Group| group.traits.has(of_order);
-        let has_time = survey.count(|group| fits(group) && group.traits.has(Traits::TIME)) > 0;
+        let fits = |group: &Group| group.traits.intersects(of_order);
+        let has_time = survey.count(|group| fits(group) && group.traits.intersects(Traits::TIME)) > 0;
         self.fit(CellType::of_dates(order, has_time, survey.fraction), "dates", fits)
     }
 
@@ -328,9 +332,9 @@ impl<'a> Column<'a> {
 /// Whether a number has different values with a decimal point and a decimal comma.
 fn is_ambiguous(group: &Group) -> bool {
     let traits = group.traits;
-    traits.has(Traits::POINT)
-        && traits.has(Traits::COMMA)
-        && traits.has(Traits::POINT_FRACTION) != traits.has(Traits::COMMA_FRACTION)
+    traits.intersects(Traits::POINT)
+        && traits.intersects(Traits::COMMA)
+        && traits.intersects(Traits::POINT_FRACTION) != traits.intersects(Traits::COMMA_FRACTION)
 }
 
 /// Whether the column name suggests identifiers, such as `zip_code` or `orderId`.
