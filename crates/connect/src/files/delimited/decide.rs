@@ -91,17 +91,20 @@ fn only_comma(group: &Group) -> bool {
     group.traits.intersects(Traits::COMMA) && !group.traits.intersects(Traits::POINT)
 }
 
+/// Whether the first format wins over the second; `None` if neither does.
+fn is_first(first: u64, second: u64) -> Option<bool> {
+    match (first, second) {
+        (0, 0) => None,
+        _ if first >= second * MAJORITY => Some(true),
+        _ if second >= first * MAJORITY => Some(false),
+        _ => None,
+    }
+}
+
 /// Whether a column of numbers shows a decimal comma or point.
 fn shown_comma(column: &ColumnSurvey) -> Option<bool> {
     let is_numeric = column.with(Traits::NUMBER) * 100 >= column.count(|_| true) * NEAR;
-    let (points, commas) = (column.count(only_point), column.count(only_comma));
-    match (points, commas) {
-        (0, 0) => None,
-        _ if !is_numeric => None,
-        _ if points >= commas * MAJORITY => Some(false),
-        _ if commas >= points * MAJORITY => Some(true),
-        _ => None,
-    }
+    is_first(column.count(only_comma), column.count(only_point)).filter(|_| is_numeric)
 }
 
 fn only_day(group: &Group) -> bool {
@@ -114,13 +117,8 @@ fn only_month(group: &Group) -> bool {
 
 /// Returns the order shown by the dates of a column.
 fn shown_order(column: &ColumnSurvey) -> Option<DayOrder> {
-    let (days, months) = (column.count(only_day), column.count(only_month));
-    match (days, months) {
-        (0, 0) => None,
-        _ if days >= months * MAJORITY => Some(DayOrder::DayFirst),
-        _ if months >= days * MAJORITY => Some(DayOrder::MonthFirst),
-        _ => None,
-    }
+    let is_day = is_first(column.count(only_day), column.count(only_month))?;
+    Some(if is_day { DayOrder::DayFirst } else { DayOrder::MonthFirst })
 }
 
 /// Why numbers are ambiguous, and which groups are.
@@ -254,11 +252,10 @@ impl<'a> Column<'a> {
             },
             (_, 0) => (is_shown(points, marks) || !self.habits.has_semicolons).then_some(false),
             (0, _) => is_shown(commas, dots).then_some(true),
-            _ if points >= commas * MAJORITY => Some(false),
-            _ if commas >= points * MAJORITY => Some(true),
             _ => {
                 let is_either: fn(&Group) -> bool = |group| only_point(group) || only_comma(group);
-                return Err(("some of its numbers have a decimal point and some a decimal comma", is_either));
+                let mixed = ("some of its numbers have a decimal point and some a decimal comma", is_either);
+                return is_first(commas, points).ok_or(mixed);
             }
         };
         decided.ok_or(("its numbers can be read with a decimal point or a decimal comma", is_ambiguous))
