@@ -271,24 +271,20 @@ impl<C: ReadOnlySession + 'static> Connections<C> {
         let reason = match cause {
             // The server's message names the account and the tables behind a view.
             Cause::Refused => {
-                format!("permission denied, or the statement is not read-only{}", format_code(code.as_deref()))
+                let code = code.as_ref().map(|code| format!(" ({code})")).unwrap_or_default();
+                format!("permission denied, or the statement is not read-only{code}")
             }
             _ => self.reason(&error),
         };
         let column = (cause == Cause::UnknownColumn).then(|| cause::unknown_column(&error, sql)).flatten();
-        let column = column.map(String::into_boxed_str);
-        let (place, table, reason) = (self.place(), table.to_owned(), reason.into());
-        ConnectError::Read { place, table, reason, cause, code, column, source: None }.with_source(error)
+        let failed = ConnectError::read(self.place(), table, cause, reason);
+        failed.with_code(code).with_column(column.as_deref()).with_source(error)
     }
 }
 
 /// Whether the server stopped a statement at its time limit.
 fn is_timeout(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some() && cause::find(error).cause == Cause::TimedOut
-}
-
-fn format_code(code: Option<&str>) -> String {
-    code.map(|code| format!(" ({code})")).unwrap_or_default()
 }
 
 /// A read-only transaction. Dropping it early, as when the caller goes away, cancels the current statement on the server.

@@ -196,9 +196,8 @@ impl<C: SqlSession> SqlServer<C> {
             "{names} after a dot is not certain to be a column, and would call a function of the server; give the column \
              another name with AS, or write it without what is before the point"
         );
-        let column = found.into_iter().next().map(String::into_boxed_str);
-        let (place, table, cause) = (self.connections.place(), table.to_owned(), Cause::UnknownColumn);
-        Err(ConnectError::Read { place, table, reason: reason.into(), cause, code: None, column, source: None })
+        let failed = ConnectError::read(self.connections.place(), table, Cause::UnknownColumn, reason);
+        Err(failed.with_column(found.first().map(String::as_str)))
     }
 
     /// Ends a session of generated statements.

@@ -163,16 +163,8 @@ impl File {
     }
 
     fn read_error(&self, error: FileError) -> ConnectError {
-        ConnectError::Read {
-            place: self.place(),
-            table: self.table().to_owned(),
-            reason: error.to_string().into(),
-            cause: error.cause(),
-            code: None,
-            column: error.column().map(Into::into),
-            source: None,
-        }
-        .with_source(error)
+        let failed = ConnectError::read(self.place(), self.table(), error.cause(), error.to_string());
+        failed.with_column(error.column()).with_source(error)
     }
 
     /// Returns the problems of the file with the current strategy.

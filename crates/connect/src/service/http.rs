@@ -170,15 +170,7 @@ impl HttpClient {
 
     /// Converts a failure to the error of an operation on a table.
     pub(crate) fn statement_error(&self, table: &str, failure: RequestFailure) -> ConnectError {
-        let read = |cause: Cause, status: u16, reason: String| ConnectError::Read {
-            place: self.place.clone(),
-            table: table.to_owned(),
-            reason: reason.into(),
-            cause,
-            code: Some(status.to_string().into_boxed_str()),
-            column: None,
-            source: None,
-        };
+        let read = |cause, status: u16, reason: String| self.read_error(table, cause, reason).with_code(Some(status));
         match failure {
             RequestFailure::Unreached(reason) => ConnectError::connect(&self.place, reason),
             RequestFailure::Locked(reason) => {

@@ -72,16 +72,9 @@ impl SessionFailure {
             SessionFailure::Source(error) => {
                 let code = error.sqlite_error().map(|error| error.extended_code);
                 let (cause, reason) = explain(&error);
-                ConnectError::Read {
-                    place,
-                    table: table.to_owned(),
-                    column: unknown_column(cause, &reason).map(String::into_boxed_str),
-                    reason: reason.into(),
-                    cause,
-                    code: code.map(|code| code.to_string().into_boxed_str()),
-                    source: None,
-                }
-                .with_source(error)
+                let column = unknown_column(cause, &reason);
+                let failed = ConnectError::read(place, table, cause, reason);
+                failed.with_code(code).with_column(column.as_deref()).with_source(error)
             }
         }
     }
