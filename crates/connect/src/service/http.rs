@@ -204,13 +204,13 @@ fn read_answer(status: StatusCode, bytes: &[u8]) -> Result<Value, RequestFailure
         let wrong = |error| RequestFailure::Failed(status.as_u16(), format!("the response is not JSON: {error}"));
         return parsed.map_err(wrong);
     }
-    let said = parsed.ok().and_then(|answer| find_message(&answer)).unwrap_or_else(|| {
+    let answer = parsed.unwrap_or_default();
+    let said = find_message(&answer).unwrap_or_else(|| {
         let text = String::from_utf8_lossy(bytes);
         format!("{status} {}", truncate(&text, MAX_PAGE_CHARS)).trim().to_owned()
     });
     // Google uses the same status for exceeded quotas.
-    let word = serde_json::from_slice::<Value>(bytes).ok();
-    let word = word.as_ref().and_then(|answer| answer.pointer("/error/errors/0/reason")?.as_str());
+    let word = answer.pointer("/error/errors/0/reason").and_then(Value::as_str);
     let is_quota = word.is_some_and(|word| matches!(word, "rateLimitExceeded" | "quotaExceeded" | "billingNotEnabled"));
     Err(match status.as_u16() {
         _ if word == Some("bytesBilledLimitExceeded") => RequestFailure::TooLarge(format!("too large: {said}")),
