@@ -34,8 +34,8 @@ pub(crate) fn samples(rows: Rows, limit: usize, whole: bool, is_bytes: bool) -> 
     Samples { values, distinct, complete }
 }
 
-/// Converts one row to the statistics of columns, each given by name with whether it contains bytes. The row has four values per
-/// column: the number of distinct values, the minimum, the maximum, and the number of nulls.
+/// Converts one row to the statistics of columns, each given by name with whether it contains bytes. The row has four
+/// values per column: the number of distinct values, the minimum, the maximum, and the number of nulls.
 pub(crate) fn statistics<'a>(columns: impl Iterator<Item = (&'a str, bool)>, rows: Rows) -> Vec<Statistics> {
     let mut row = rows.rows.into_iter().next().unwrap_or_default().into_iter();
     columns

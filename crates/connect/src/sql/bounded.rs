@@ -89,7 +89,9 @@ impl Dialect for Bounded {
     forward! {
         fn dialect() -> TypeId;
         fn get_next_precedence_default(parser: &Parser) -> Result<u8, ParserError>;
-        fn parse_column_option(parser: &mut Parser) -> Result<Option<Result<Option<ColumnOption>, ParserError>>, ParserError>;
+        fn parse_column_option(
+            parser: &mut Parser
+        ) -> Result<Option<Result<Option<ColumnOption>, ParserError>>, ParserError>;
         fn is_delimited_identifier_start(ch: char) -> bool;
         fn is_nested_delimited_identifier_start(ch: char) -> bool;
         fn peek_nested_delimited_identifier_quotes(chars: Peekable<Chars<'_>>) -> Option<(char, Option<char>)>;
