@@ -21,11 +21,12 @@ use crate::budget::Budget;
 use crate::filter::FilterCondition;
 use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics};
 use crate::source_kind::SourceKind;
+use crate::statement::find_by_name;
 use crate::table::Table;
 use crate::{ConnectError, Connector, Source, display};
-use describe::{dataset, describe_failure, group_shards};
+use describe::{dataset, group_shards};
 use job::Jobs;
-use sql::{PathColumn, SUFFIX, Statement, column, quote, select, select_samples, select_statistics};
+use sql::{PathColumn, SUFFIX, Statement, quote, select, select_samples, select_statistics};
 use value::{base, rows};
 
 use crate::service::http::HttpClient;
@@ -66,7 +67,7 @@ pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> 
     let Source::Bigquery(settings) = source else {
         return Err(source.misplaced_error("a service has settings, not a path"));
     };
-    let client = HttpClient::new(settings.endpoint(), settings.to_string());
+    let client = HttpClient::new(&settings.endpoint, settings.to_string());
     let jobs = Jobs { client, settings: settings.clone(), tokens: token::Tokens::default() };
     Ok(Arc::new(Bigquery { jobs: Arc::new(jobs) }))
 }
@@ -101,9 +102,9 @@ impl Bigquery {
     }
 
     async fn datasets(&self) -> Result<Vec<String>, ConnectError> {
-        let named = self.jobs.settings.datasets();
+        let named = &self.jobs.settings.datasets;
         if !named.is_empty() {
-            return Ok(named.to_vec());
+            return Ok(named.clone());
         }
         let found = self.list(&[self.project(), "datasets"], "datasets", "the list of datasets").await?;
         let name = |item: &Value| item.pointer("/datasetReference/datasetId")?.as_str().map(str::to_owned);
@@ -121,7 +122,7 @@ impl Bigquery {
     async fn place(&self, table: &str) -> Result<Place, ConnectError> {
         let missing = || ConnectError::unknown_table(self.client().place(), table);
         let (dataset, name) = table.split_once('.').ok_or_else(missing)?;
-        let named = self.jobs.settings.datasets();
+        let named = &self.jobs.settings.datasets;
         if !named.is_empty() && !named.iter().any(|known| known == dataset) {
             return Err(missing());
         }
@@ -148,7 +149,7 @@ impl Bigquery {
     }
 
     fn find_column<'a>(&self, place: &'a Place, table: &str, name: &str) -> Result<&'a PathColumn, ConnectError> {
-        let found = column(&place.columns, name);
+        let found = find_by_name(&place.columns, |column| &column.name, name);
         found.ok_or_else(|| ConnectError::unknown_column(self.client().place(), table, name))
     }
 
@@ -234,7 +235,9 @@ impl Connector for Bigquery {
             match described {
                 Ok(found) => tables.extend(found),
                 Err(error) => {
-                    problems.push(describe_failure(&format!("{}.{name}", self.client().place()), &error));
+                    let problem = Problem::error(format!("{}.{name}", self.client().place()), error.to_string());
+                    let advice = "grant `BigQuery Metadata Viewer` and `BigQuery Job User`, or exclude the dataset";
+                    problems.push(problem.advise(advice));
                     first.get_or_insert(error);
                 }
             }
@@ -294,17 +297,8 @@ impl Connector for Bigquery {
         let mut found = Vec::with_capacity(wanted.len());
         for part in measurable.chunks(COLUMNS_A_QUERY) {
             let answer = self.ask(table, &select_statistics(part, &place.newest), None, 1).await?;
-            let columns: Vec<(crate::statement::TypedColumn, bool)> = part
-                .iter()
-                .map(|column| {
-                    let known = crate::statement::TypedColumn {
-                        name: column.name.clone(),
-                        data_type: column.data_type.clone(),
-                    };
-                    (known, base(&column.data_type) == "BYTES")
-                })
-                .collect();
-            let own = crate::server::statistics(columns.iter().map(|(known, is_bytes)| (known, *is_bytes)), answer);
+            let columns = part.iter().map(|column| (column.name.as_str(), base(&column.data_type) == "BYTES"));
+            let own = crate::server::statistics(columns, answer);
             found.extend(own.into_iter().zip(part).map(|(statistics, column)| Statistics {
                 estimated: !place.suffixes.is_empty() || !column.lists.is_empty(),
                 ..statistics

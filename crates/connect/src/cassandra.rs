@@ -149,24 +149,23 @@ impl Cassandra {
 
     /// Reads at most `most` rows of a statement.
     async fn read(&self, table: &str, cql: &str, values: Vec<CqlValue>, most: usize) -> Result<Read, ConnectError> {
-        let mut read = Read { rows: Vec::new(), has_more: false };
-        let take = |row: Vec<Node>, read: &mut Read| {
-            read.rows.push(row);
-            read.rows.len() < most
+        let mut rows = Vec::new();
+        let take = |row| {
+            rows.push(row);
+            rows.len() < most
         };
-        self.each(table, cql, values, &mut read, take).await?;
-        Ok(read)
+        let has_more = self.each(table, cql, values, take).await?;
+        Ok(Read { rows, has_more })
     }
 
-    /// Passes rows to the callback one by one until it declines more.
+    /// Passes rows to the callback one by one until it declines more; returns whether there are more.
     async fn each(
         &self,
         table: &str,
         cql: &str,
         values: Vec<CqlValue>,
-        read: &mut Read,
-        mut take: impl FnMut(Vec<Node>, &mut Read) -> bool,
-    ) -> Result<(), ConnectError> {
+        mut take: impl FnMut(Vec<Node>) -> bool,
+    ) -> Result<bool, ConnectError> {
         let session = self.session().await?;
         let mut prepared = session.prepare(cql).await.map_err(|error| self.statement_error(table, error.into()))?;
         prepared.set_page_size(PAGE);
@@ -178,14 +177,13 @@ impl Cassandra {
             let mut rows = rows.rows::<Row>().map_err(|error| self.statement_error(table, error.into()))?;
             while let Some(row) = rows.next() {
                 let row = row.map_err(|error| self.statement_error(table, error.into()))?;
-                if !take(row.columns.into_iter().map(value::node).collect(), read) {
-                    read.has_more = rows.next().is_some() || !next.finished();
-                    return Ok(());
+                if !take(row.columns.into_iter().map(value::node).collect()) {
+                    return Ok(rows.next().is_some() || !next.finished());
                 }
             }
             match next.into_paging_control_flow() {
                 std::ops::ControlFlow::Continue(next) => state = next,
-                std::ops::ControlFlow::Break(()) => return Ok(()),
+                std::ops::ControlFlow::Break(()) => return Ok(false),
             }
         }
     }
@@ -292,21 +290,20 @@ impl Connector for Cassandra {
         let tested = plan.rest.iter().map(|(at, _)| *at);
         let read: Vec<&CqlColumn> = wanted.iter().copied().chain(tested).map(|at| &known[at]).collect();
         let cql = statement(&place, read.into_iter(), &plan.clause, most.saturating_add(1));
-        let mut found = Read { rows: Vec::new(), has_more: false };
-        let (mut seen, mut budget, mut taken) = (0, Budget::of_rows(), Ok(()));
-        let take = |mut row: Vec<Node>, found: &mut Read| {
+        let (mut found, mut seen, mut budget, mut taken) = (Vec::new(), 0, Budget::of_rows(), Ok(()));
+        let take = |mut row: Vec<Node>| {
             seen += 1;
-            if row[wanted.len()..].iter().zip(&tests).all(|(node, test)| meets(&values(node), test)) {
+            if row[wanted.len()..].iter().zip(&tests).all(|(node, test)| meets(&node.flatten(), test)) {
                 row.truncate(wanted.len());
                 taken = row.iter().enumerate().try_for_each(|(at, node)| budget.take(at, node.size()));
-                found.rows.push(row);
+                found.push(row);
             }
-            seen < most && found.rows.len() <= limit && taken.is_ok()
+            seen < most && found.len() <= limit && taken.is_ok()
         };
-        self.each(table, &cql, plan.values, &mut found, take).await?;
+        let is_left = self.each(table, &cql, plan.values, take).await?;
         taken.map_err(|excess| excess.error(self.server.to_string(), table, &names))?;
-        let has_more = found.has_more || found.rows.len() > limit;
-        if found.rows.is_empty() && has_more && limit > 0 {
+        let has_more = is_left || found.len() > limit;
+        if found.is_empty() && has_more && limit > 0 {
             let names: Vec<&str> = plan.rest.iter().map(|(at, _)| known[*at].name.as_str()).collect();
             let reason = format!(
                 "too large: the cluster cannot filter by {}, and none of the first {most} rows meets the condition; \
@@ -315,16 +312,7 @@ impl Connector for Cassandra {
             );
             return Err(self.read_error(table, Cause::TooLarge, reason));
         }
-        let rows = found.rows.into_iter().map(|row| row.into_iter().map(Node::cell).collect()).collect();
+        let rows = found.into_iter().map(|row| row.into_iter().map(Node::cell).collect()).collect();
         Ok(Rows { has_more, ..cap_rows(names, rows, limit) })
-    }
-}
-
-/// Returns the values to be tested, without nulls.
-fn values(node: &Node) -> Vec<&Node> {
-    match node {
-        Node::Null => Vec::new(),
-        Node::List(items) => items.iter().filter(|item| **item != Node::Null).collect(),
-        other => vec![other],
     }
 }

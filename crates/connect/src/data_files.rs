@@ -7,56 +7,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::source_kind::SourceKind;
 
-/// A format of data files that are queried with DataFusion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DataFormat {
-    /// Separated values with a header line. The separator is detected.
-    Csv,
-    /// One JSON array of objects, or one object.
-    Json,
-    /// One JSON object per line.
-    Jsonl,
-    /// Parquet.
-    Parquet,
-    /// Arrow IPC files or streams.
-    Arrow,
-    /// XLSX workbooks.
-    Xlsx,
-}
-
-impl DataFormat {
-    /// Returns the kind of source that files of this format make.
-    pub fn kind(self) -> SourceKind {
-        match self {
-            DataFormat::Csv => SourceKind::Csv,
-            DataFormat::Json => SourceKind::Json,
-            DataFormat::Jsonl => SourceKind::Jsonl,
-            DataFormat::Parquet => SourceKind::Parquet,
-            DataFormat::Arrow => SourceKind::Arrow,
-            DataFormat::Xlsx => SourceKind::Xlsx,
-        }
-    }
-
-    /// Returns the format of a kind of source; `None` if it is not data files.
-    pub(crate) fn from_kind(kind: SourceKind) -> Option<DataFormat> {
-        let all = [
-            DataFormat::Csv,
-            DataFormat::Json,
-            DataFormat::Jsonl,
-            DataFormat::Parquet,
-            DataFormat::Arrow,
-            DataFormat::Xlsx,
-        ];
-        all.into_iter().find(|format| format.kind() == kind)
-    }
-}
-
 /// The local data files of one source, in a form that can be passed to another process. Contains no secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DataFiles {
-    /// The format of all files.
-    pub format: DataFormat,
+    /// The kind of all files.
+    pub kind: SourceKind,
     /// Whether a column only has a type if every cell has it.
     pub is_strict: bool,
     /// The files. The names of the tables depend on their order.

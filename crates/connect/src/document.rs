@@ -74,15 +74,16 @@ impl Node {
     pub(crate) fn values(&self, path: &str) -> Vec<&Node> {
         let mut found = Vec::new();
         self.collect(path, &mut found);
-        let mut flat = Vec::new();
-        for node in found {
-            match node {
-                Node::Null => {}
-                Node::List(items) => flat.extend(items.iter().filter(|item| **item != Node::Null)),
-                other => flat.push(other),
-            }
+        found.into_iter().flat_map(Node::flatten).collect()
+    }
+
+    /// Returns the items of a list, or the value itself; without nulls.
+    pub(crate) fn flatten(&self) -> Vec<&Node> {
+        match self {
+            Node::Null => Vec::new(),
+            Node::List(items) => items.iter().filter(|item| **item != Node::Null).collect(),
+            other => vec![other],
         }
-        flat
     }
 
     /// Collects the values at the path, and returns whether it passes through a list.

@@ -87,8 +87,7 @@ impl Dynamo {
     }
 
     fn find_paths(&self, shape: &Shape, names: &[String]) -> Result<Vec<String>, ConnectError> {
-        let found = columns(&shape.fields, names)
-            .map_err(|unknown| ConnectError::unknown_column(self.wire.place(), &shape.name, &unknown.0))?;
+        let found = columns(&self.wire.place(), &shape.name, &shape.fields, names)?;
         Ok(found.into_iter().map(|field| field.name.clone()).collect())
     }
 

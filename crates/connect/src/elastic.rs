@@ -23,7 +23,7 @@ use crate::rows::{Rows, SampleRequest, Samples, Statistics};
 use crate::server::STATEMENT_TIMEOUT;
 use crate::service::http::{HttpClient, Request, RequestFailure};
 use crate::source_kind::SourceKind;
-use crate::statement::cap_rows;
+use crate::statement::{cap_rows, find_by_name};
 use crate::table::Table;
 use crate::{ConnectError, Connector, Source};
 use indices::IndexTable;
@@ -49,10 +49,9 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Finds a field by name; an exact match is preferred to a case-insensitive one.
+    /// Finds a field by name.
     fn field(&self, wanted: &str) -> Option<&Field> {
-        let exact = self.fields.iter().find(|field| field.name == wanted);
-        exact.or_else(|| self.fields.iter().find(|field| field.name.to_lowercase() == wanted.to_lowercase()))
+        find_by_name(&self.fields, |field| &field.name, wanted)
     }
 }
 
@@ -64,8 +63,8 @@ pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> 
     let Source::Elasticsearch(settings) = source else {
         return Err(source.misplaced_error("a service has settings, not a path"));
     };
-    let client = HttpClient::new(settings.endpoint(), settings.to_string());
-    Ok(Arc::new(Elastic { client, indices: settings.indices().to_vec(), places: Mutex::default() }))
+    let client = HttpClient::new(&settings.endpoint, settings.to_string());
+    Ok(Arc::new(Elastic { client, indices: settings.indices.clone(), places: Mutex::default() }))
 }
 
 impl Elastic {

@@ -130,15 +130,8 @@ impl ConnectError {
 
     /// Returns the error of a column that does not exist.
     pub fn unknown_column(place: impl Into<String>, table: impl Into<String>, column: &str) -> Self {
-        ConnectError::Read {
-            place: place.into(),
-            table: table.into(),
-            reason: format!("it has no column {column}").into(),
-            cause: Cause::UnknownColumn,
-            code: None,
-            column: Some(column.into()),
-            source: None,
-        }
+        let reason = format!("it has no column {column}");
+        ConnectError::read(place, table, Cause::UnknownColumn, reason).with_column(Some(column))
     }
 
     /// Returns the error of an operation that timed out.
@@ -164,6 +157,24 @@ impl ConnectError {
         column: &'a str,
     ) -> impl Fn(ConditionError) -> ConnectError + Copy + use<'a> {
         move |source| ConnectError::Condition { table: table.to_owned(), column: column.to_owned(), source }
+    }
+
+    /// Adds the code of the source to the error of a failed read.
+    #[must_use]
+    pub(crate) fn with_code(mut self, code: Option<impl fmt::Display>) -> Self {
+        if let ConnectError::Read { code: own, .. } = &mut self {
+            *own = code.map(|code| code.to_string().into_boxed_str());
+        }
+        self
+    }
+
+    /// Adds the name of the unknown column to the error of a failed read.
+    #[must_use]
+    pub(crate) fn with_column(mut self, column: Option<&str>) -> Self {
+        if let ConnectError::Read { column: own, .. } = &mut self {
+            *own = column.map(Into::into);
+        }
+        self
     }
 
     /// Adds the error of a library, except if the cause is [`Cause::Refused`].

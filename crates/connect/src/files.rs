@@ -33,7 +33,7 @@ use prospector_core::Problem;
 use serde_json::Value;
 
 use crate::budget::Budget;
-use crate::data_files::{DataFiles, DataFormat};
+use crate::data_files::DataFiles;
 use crate::filter::FilterCondition;
 use crate::rows::{Rows, SampleRequest, Samples, Statistics};
 use crate::source_kind::SourceKind;
@@ -60,24 +60,21 @@ const FILES_AT_ONCE: usize = 4;
 /// Returns a connector for data files.
 ///
 /// # Errors
-/// If the source has no file, or is of another kind.
+/// If the source has no file.
 pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
-    let paths = source.require_paths()?;
-    let format = DataFormat::from_kind(source.kind());
-    let format = format.ok_or_else(|| source.misplaced_error("a server has a URL, not a path"))?;
-    Ok(open_files(format, paths, source.is_strict()))
+    Ok(open_files(source.kind(), source.require_paths()?, source.is_strict()))
 }
 
-fn open_files(format: DataFormat, paths: &[PathBuf], is_strict: bool) -> Arc<dyn Connector> {
-    match format {
-        DataFormat::Xlsx => Arc::new(Workbooks::new(paths, is_strict)),
-        _ => Arc::new(Files::new(format, paths, is_strict)),
+fn open_files(kind: SourceKind, paths: &[PathBuf], is_strict: bool) -> Arc<dyn Connector> {
+    match kind {
+        SourceKind::Xlsx => Arc::new(Workbooks::new(paths, is_strict)),
+        _ => Arc::new(Files::new(kind, paths, is_strict)),
     }
 }
 
-/// Data files of one format.
+/// Data files of one kind.
 pub(crate) struct Files {
-    format: DataFormat,
+    kind: SourceKind,
     is_strict: bool,
     files: Vec<File>,
     session: Box<dyn LazySession>,
@@ -104,14 +101,14 @@ impl LazySession for OnceLock<SessionContext> {
 }
 
 impl Files {
-    fn new(format: DataFormat, paths: &[PathBuf], is_strict: bool) -> Self {
-        let tables = naming::name_tables(format, paths).into_iter();
-        let files = tables.map(|table| File::new(format, table, is_strict)).collect();
-        Files::of(format, files, is_strict)
+    fn new(kind: SourceKind, paths: &[PathBuf], is_strict: bool) -> Self {
+        let tables = naming::name_tables(kind, paths).into_iter();
+        let files = tables.map(|table| File::new(kind, table, is_strict)).collect();
+        Files::of(kind, files, is_strict)
     }
 
-    fn of(format: DataFormat, files: Vec<File>, is_strict: bool) -> Self {
-        Files { format, is_strict, files, session: Box::new(OnceLock::new()) }
+    fn of(kind: SourceKind, files: Vec<File>, is_strict: bool) -> Self {
+        Files { kind, is_strict, files, session: Box::new(OnceLock::new()) }
     }
 
     fn session(&self) -> &SessionContext {
@@ -123,7 +120,7 @@ impl Files {
         exact.or_else(|| self.files.iter().find(|file| file.table().eq_ignore_ascii_case(table))).ok_or_else(|| {
             let place = match self.files.as_slice() {
                 [file] => file.place(),
-                files => format!("{} {} files", files.len(), self.format.kind()),
+                files => format!("{} {} files", files.len(), self.kind),
             };
             ConnectError::unknown_table(place, table)
         })
@@ -134,10 +131,10 @@ impl DataFiles {
     /// Returns a connector for the same tables. Nothing is read until the connector is used.
     pub fn open(&self) -> Arc<dyn Connector> {
         let paths: Vec<PathBuf> = self.files.iter().flat_map(|file| file.paths.clone()).collect();
-        if self.format == DataFormat::Xlsx {
-            return open_files(self.format, &paths, self.is_strict);
+        if self.kind == SourceKind::Xlsx {
+            return open_files(self.kind, &paths, self.is_strict);
         }
-        let opened = Files::new(self.format, &paths, self.is_strict);
+        let opened = Files::new(self.kind, &paths, self.is_strict);
         for (file, known) in opened.files.iter().zip(&self.files) {
             file.resume(known);
         }
@@ -148,7 +145,7 @@ impl DataFiles {
 #[async_trait]
 impl Connector for Files {
     fn kind(&self) -> SourceKind {
-        self.format.kind()
+        self.kind
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
@@ -179,7 +176,7 @@ impl Connector for Files {
 
     fn data_files(&self) -> Option<DataFiles> {
         let files = self.files.iter().map(File::progress).collect();
-        Some(DataFiles { format: self.format, is_strict: self.is_strict, files })
+        Some(DataFiles { kind: self.kind, is_strict: self.is_strict, files })
     }
 }
 
@@ -356,7 +353,7 @@ fn clause(error: &ConnectError) -> String {
 fn not_described(file: &File, error: ConnectError) -> ConnectError {
     match error {
         ConnectError::Read { reason, cause, source, .. } => {
-            ConnectError::Open { kind: file.format().kind(), path: file.path().to_owned(), reason, cause, source }
+            ConnectError::Open { kind: file.kind(), path: file.path().to_owned(), reason, cause, source }
         }
         other => other,
     }

@@ -79,6 +79,7 @@ fn spell_columns(table: &Table, columns: &[String]) -> Result<Vec<String>, KeyEr
 }
 
 /// Index of tables by name, case-insensitive and with optional schema.
+#[derive(Default)]
 pub(crate) struct Names {
     exact: HashMap<String, usize>,
     folded: HashMap<String, usize>,
@@ -87,8 +88,8 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub(crate) fn new(tables: &[Table]) -> Names {
-        let mut names = Names { exact: HashMap::new(), folded: HashMap::new(), bare: HashMap::new() };
+    fn new(tables: &[Table]) -> Names {
+        let mut names = Names::default();
         for (index, table) in tables.iter().enumerate() {
             names.add(&table.name, index);
         }

@@ -80,6 +80,7 @@ mod service;
 pub mod source;
 mod source_kind;
 pub mod sql;
+mod sql_server;
 mod sqlite;
 mod statement;
 pub mod table;

@@ -109,9 +109,7 @@ impl Mongo {
                 let is_refused = said.code == NOT_ALLOWED;
                 let reason = if is_refused { "permission denied".to_owned() } else { reason };
                 let cause = if is_refused { Cause::Refused } else { Cause::Other };
-                let (table, reason) = (table.to_owned(), reason.into());
-                let code = Some(said.code.to_string().into_boxed_str());
-                ConnectError::Read { place: server, table, reason, cause, code, column: None, source: None }
+                ConnectError::read(server, table, cause, reason).with_code(Some(said.code))
             }
             _ => ConnectError::read(server, table, Cause::Other, reason),
         };

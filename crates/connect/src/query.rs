@@ -95,25 +95,12 @@ impl DatePart {
 word_schema!(Aggregation);
 word_schema!(DatePart);
 
-/// An object, or an equivalent text.
+/// A sort key, or an equivalent text.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written<T> {
-    Object(T),
+enum OrderForm {
+    Object(Order),
     Text(String),
-}
-
-fn read_all<'de, D, T>(from: D, read: fn(&str) -> Result<T, text::NotRead>) -> Result<Vec<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de>,
-{
-    let written: Option<Vec<Written<T>>> = Option::deserialize(from)?;
-    let one = |written| match written {
-        Written::Object(value) => Ok(value),
-        Written::Text(text) => read(&text).map_err(D::Error::custom),
-    };
-    written.unwrap_or_default().into_iter().map(one).collect()
 }
 
 /// Deserializes sort keys, each an object or a text such as `total desc`.
@@ -121,5 +108,10 @@ where
 /// # Errors
 /// If an entry cannot be parsed; the message shows the syntax.
 pub fn read_orders<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Order>, D::Error> {
-    read_all(from, text::read_order)
+    let orders: Option<Vec<OrderForm>> = Option::deserialize(from)?;
+    let one = |order| match order {
+        OrderForm::Object(order) => Ok(order),
+        OrderForm::Text(text) => text::read_order(&text).map_err(D::Error::custom),
+    };
+    orders.unwrap_or_default().into_iter().map(one).collect()
 }

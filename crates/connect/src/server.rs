@@ -17,7 +17,7 @@ use crate::budget::Excess;
 use crate::cause::Cause;
 use crate::error::{AddressError, TIMED_OUT};
 use crate::source_kind::SourceKind;
-pub(crate) use answer::{SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, StatementFailure, samples, statistics};
+pub(crate) use answer::{SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, samples, statistics};
 use cause::KnownCause;
 pub(crate) use cause::ROW_TOO_LARGE;
 
@@ -206,10 +206,6 @@ impl<C: ReadOnlySession + 'static> Connections<C> {
         Arc::new(Connections { server, route, idle: Mutex::new(Vec::new()), permits })
     }
 
-    pub(crate) fn server(&self) -> &Server {
-        &self.server
-    }
-
     /// Starts a read-only transaction in which no statement takes longer than `time_limit`.
     pub(crate) async fn session(self: &Arc<Self>, time_limit: Duration) -> Result<Session<C>, ConnectError> {
         let closed = |error: tokio::sync::AcquireError| self.connect_error(error.to_string());
@@ -270,34 +266,25 @@ impl<C: ReadOnlySession + 'static> Connections<C> {
     pub(crate) fn statement_error(&self, table: &str, error: sqlx::Error, sql: Option<&str>) -> ConnectError {
         let KnownCause { cause, code } = cause::find(&error);
         if cause == Cause::TooLarge {
-            return self.too_large_error(table, &Excess::of_row(), &[]);
+            return Excess::of_row().error(self.place(), table, &[] as &[&str]);
         }
         let reason = match cause {
             // The server's message names the account and the tables behind a view.
             Cause::Refused => {
-                format!("permission denied, or the statement is not read-only{}", format_code(code.as_deref()))
+                let code = code.as_ref().map(|code| format!(" ({code})")).unwrap_or_default();
+                format!("permission denied, or the statement is not read-only{code}")
             }
             _ => self.reason(&error),
         };
         let column = (cause == Cause::UnknownColumn).then(|| cause::unknown_column(&error, sql)).flatten();
-        let column = column.map(String::into_boxed_str);
-        let (place, table, reason) = (self.place(), table.to_owned(), reason.into());
-        ConnectError::Read { place, table, reason, cause, code, column, source: None }.with_source(error)
-    }
-
-    /// Returns the error of a result that is too large, with the names of its columns.
-    pub(crate) fn too_large_error(&self, table: &str, excess: &Excess, columns: &[String]) -> ConnectError {
-        excess.error(self.place(), table, columns)
+        let failed = ConnectError::read(self.place(), table, cause, reason);
+        failed.with_code(code).with_column(column.as_deref()).with_source(error)
     }
 }
 
 /// Whether the server stopped a statement at its time limit.
 fn is_timeout(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some() && cause::find(error).cause == Cause::TimedOut
-}
-
-fn format_code(code: Option<&str>) -> String {
-    code.map(|code| format!(" ({code})")).unwrap_or_default()
 }
 
 /// A read-only transaction. Dropping it early, as when the caller goes away, cancels the current statement on the server.
@@ -312,17 +299,6 @@ impl<C: ReadOnlySession + 'static> Session<C> {
     /// Returns the connection.
     pub(crate) fn connection(&mut self) -> &mut C {
         self.connection.as_mut().expect("it is taken only when the session ends")
-    }
-
-    /// Applies a timeout slightly longer than that of statements to an operation on a table.
-    pub(crate) async fn within<T>(
-        time_limit: Duration,
-        act: impl Future<Output = Result<T, sqlx::Error>>,
-    ) -> Result<T, sqlx::Error> {
-        match tokio::time::timeout(time_limit + GRACE, act).await {
-            Ok(done) => done,
-            Err(_) => Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())),
-        }
     }
 
     /// Ends the transaction and keeps the connection for reuse. A lost connection is dropped, and one that cannot be
@@ -358,6 +334,17 @@ impl<C: ReadOnlySession + 'static> Session<C> {
             let _ = tokio::time::timeout(WAKE_TIMEOUT, connection.close()).await;
         }
         done
+    }
+}
+
+/// Applies a timeout slightly longer than that of statements.
+pub(crate) async fn within<T>(
+    time_limit: Duration,
+    act: impl Future<Output = Result<T, sqlx::Error>>,
+) -> Result<T, sqlx::Error> {
+    match tokio::time::timeout(time_limit + GRACE, act).await {
+        Ok(done) => done,
+        Err(_) => Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())),
     }
 }
 

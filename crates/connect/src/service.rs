@@ -62,22 +62,31 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
+    /// Parses the URL and the credentials, which the URL may contain.
+    ///
     /// # Errors
     /// If the URL is invalid; the error does not show it.
     fn new(url: &str, access: Access) -> Result<Endpoint, AddressError> {
-        let (url, access) = address(url, access)?;
+        let mut url = Url::parse(url.trim())?;
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+            return Err(AddressError::NotHttp);
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(AddressError::BehindPath);
+        }
+        let decoded = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
+        let access = match access {
+            Access::Open if !url.username().is_empty() => {
+                Access::User(decoded(url.username()), url.password().map(decoded).unwrap_or_default())
+            }
+            given => given,
+        };
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        if !url.path().ends_with('/') {
+            url.set_path(&format!("{}/", url.path()));
+        }
         Ok(Endpoint { url, access })
-    }
-}
-
-#[cfg(any(feature = "bigquery", feature = "elasticsearch"))]
-impl Endpoint {
-    pub(crate) fn url(&self) -> &Url {
-        &self.url
-    }
-
-    pub(crate) fn access(&self) -> &Access {
-        &self.access
     }
 }
 
@@ -86,28 +95,4 @@ impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {:?}", self.url, self.access)
     }
-}
-
-/// Parses the URL and the credentials, which the URL may contain.
-fn address(url: &str, access: Access) -> Result<(Url, Access), AddressError> {
-    let mut parsed = Url::parse(url.trim())?;
-    if !matches!(parsed.scheme(), "http" | "https") || parsed.host_str().is_none_or(str::is_empty) {
-        return Err(AddressError::NotHttp);
-    }
-    if parsed.query().is_some() || parsed.fragment().is_some() {
-        return Err(AddressError::BehindPath);
-    }
-    let decoded = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
-    let named = (!parsed.username().is_empty())
-        .then(|| Access::User(decoded(parsed.username()), parsed.password().map(decoded).unwrap_or_default()));
-    let _ = parsed.set_username("");
-    let _ = parsed.set_password(None);
-    if !parsed.path().ends_with('/') {
-        parsed.set_path(&format!("{}/", parsed.path()));
-    }
-    let access = match (access, named) {
-        (Access::Open, Some(named)) => named,
-        (given, _) => given,
-    };
-    Ok((parsed, access))
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub use crate::data_files::{DataFile, DataFiles, DataFormat};
+pub use crate::data_files::{DataFile, DataFiles};
 pub use crate::error::AddressError;
 use crate::error::ConnectError;
 pub use crate::partition::Partition;

@@ -1,36 +1,47 @@
 //! SQLite database files, read-only.
 
 mod describe;
+mod failure;
 mod functions;
 mod guard;
 mod memory;
+mod open;
 mod outline;
-mod pool;
 mod rows;
 mod session;
 mod texts;
 mod value;
 
-use std::path::Path;
+use std::iter;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use prospector_core::Problem;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{AssertSqlSafe, SqliteConnection};
+use rusqlite::params_from_iter;
+use rusqlite::types::Value as Bound;
+use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use crate::filter::FilterCondition;
 use crate::rows::{BlockSender, Rows, SampleRequest, Samples, SqlQuery, Statistics, TextRequest, Texts};
 use crate::source_kind::SourceKind;
-use crate::statement::escape_pattern;
+use crate::statement::{TypedColumn, columns, escape_pattern};
 use crate::table::Table;
 use crate::{ConnectError, Connector, Source};
-use pool::Database;
-use value::{integer, text, value};
+use failure::SessionFailure;
+use session::{Purpose, Session, within};
+use value::{count, shorten, text};
 
 /// Time limit of a statement.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Time limit of a description; each of its statements has a shorter one.
+const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(3600);
+
+/// Maximum number of concurrent sessions.
+const SESSIONS: usize = 4;
 
 /// SQLite allows 2,000 result columns; a measured column needs six.
 const COLUMNS_A_QUERY: usize = 100;
@@ -51,51 +62,37 @@ pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> 
 
 /// A SQLite database file.
 pub(crate) struct Sqlite {
-    database: Database,
+    path: PathBuf,
+    permits: Arc<Semaphore>,
 }
 
 impl Sqlite {
     fn new(path: &Path) -> Self {
-        Sqlite { database: Database::new(path) }
+        // SQLite gives `:memory:` and `file:x` a special meaning.
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Sqlite { path, permits: Arc::new(Semaphore::new(SESSIONS)) }
     }
 
-    fn place(&self) -> String {
-        self.database.path().display().to_string()
-    }
-
-    /// Converts the error of a generated statement about a table.
-    fn statement_error(&self, table: &str, error: sqlx::Error) -> ConnectError {
-        let reason = pool::reason(&error);
-        ConnectError::read(self.place(), table, pool::cause(&error), reason).with_source(error)
-    }
-
-    /// Returns the exact names of these columns. They must be looked up: SQLite treats unknown names in double quotes as
-    /// strings.
-    async fn columns(
+    /// Runs a function for an operation on a table, with a session of its own.
+    async fn read<T: Send + 'static>(
         &self,
-        connection: &mut SqliteConnection,
         table: &str,
-        wanted: &[String],
-    ) -> Result<Vec<String>, ConnectError> {
-        let rows = sqlx::query("SELECT name FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 1 ORDER BY cid")
-            .bind(table)
-            .fetch_all(connection)
-            .await
-            .map_err(|error| self.statement_error(table, error))?;
-        let names: Vec<String> = rows.iter().map(|row| text(row, 0)).collect();
-        if names.is_empty() {
-            return Err(ConnectError::unknown_table(self.place(), table));
-        }
-        if wanted.is_empty() {
-            return Ok(names);
-        }
-        wanted
-            .iter()
-            .map(|column| {
-                let found = names.iter().find(|name| name.eq_ignore_ascii_case(column));
-                found.cloned().ok_or_else(|| ConnectError::unknown_column(self.place(), table, column))
-            })
-            .collect()
+        purpose: Purpose,
+        time_limit: Duration,
+        act: impl FnOnce(&Session) -> Result<T, SessionFailure> + Send + 'static,
+    ) -> Result<T, ConnectError> {
+        let done = within(self.path.clone(), &self.permits, purpose, time_limit, act).await;
+        done.map_err(|failed| failed.error(&self.path, table))
+    }
+}
+
+/// Returns the columns of a table. They must be looked up: SQLite treats unknown names in double quotes as strings.
+fn known_columns(session: &Session, table: &str) -> Result<Vec<TypedColumn>, SessionFailure> {
+    let sql = "SELECT name FROM pragma_table_xinfo(?1, 'main') WHERE hidden <> 1 ORDER BY cid";
+    let known = session.ask(sql, [table], |row| TypedColumn { name: text(row, 0), data_type: String::new() })?;
+    match known.is_empty() {
+        true => Err(ConnectError::unknown_table(&session.place, table).into()),
+        false => Ok(known),
     }
 }
 
@@ -106,74 +103,26 @@ impl Connector for Sqlite {
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
-        describe::describe(&self.database).await
+        self.read("the schema", Purpose::Measuring, DESCRIBE_TIMEOUT, describe::describe).await
     }
 
     async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
-        let mut connection = self.database.connection(STATEMENT_TIMEOUT).await?;
-        let wanted = [column.to_owned()];
-        let column = quote(&self.columns(&mut connection, table, &wanted).await?[0]);
-        let patterns = request.contains.as_deref().map(patterns).unwrap_or_default();
-        let mut filter = String::new();
-        if !patterns.is_empty() {
-            let likes: Vec<String> =
-                (2..patterns.len() + 2).map(|n| format!("{column} LIKE ?{n} ESCAPE '\\'")).collect();
-            filter = format!(" AND typeof({column}) <> 'blob' AND ({})", likes.join(" OR "));
-        }
-        // The collation of the column may be unknown here, and must not merge different values.
-        let sql = format!(
-            "SELECT CASE typeof({column}) WHEN 'text' THEN substr({column}, 1, 201) WHEN 'blob' THEN length({column}) \
-             ELSE {column} END, typeof({column}) = 'blob', count(*) OVER () \
-             FROM main.{table} WHERE {column} IS NOT NULL{filter} \
-             GROUP BY {column} COLLATE BINARY ORDER BY count(*) DESC, {column} COLLATE BINARY LIMIT ?1",
-            table = quote(table),
-        );
-        // A limit of zero rows would lose the number of distinct values.
-        let limit = i64::try_from(request.limit.max(1)).unwrap_or(i64::MAX);
-        let query = patterns.iter().fold(sqlx::query(AssertSqlSafe(sql)).bind(limit), |query, p| query.bind(p));
-        let rows = query
-            .persistent(false)
-            .fetch_all(&mut *connection)
+        let (name, column, request) = (table.to_owned(), column.to_owned(), request.clone());
+        self.read(table, Purpose::Measuring, STATEMENT_TIMEOUT, move |session| sample(session, &name, column, &request))
             .await
-            .map_err(|error| self.statement_error(table, error))?;
-        let distinct = rows.first().map_or(0, |row| u64::try_from(integer(row, 2)).unwrap_or(0));
-        let values: Vec<_> = rows.iter().take(request.limit).map(read_sample).collect();
-        let complete = values.len() as u64 == distinct;
-        Ok(Samples { values, distinct, complete })
     }
 
     async fn texts(&self, table: &str, column: &str, request: &TextRequest) -> Result<Texts, ConnectError> {
-        self.read_texts(table, column, request).await
+        let (name, column, request) = (table.to_owned(), column.to_owned(), *request);
+        self.read(table, Purpose::Measuring, texts::TIME_LIMIT, move |session| {
+            texts::read_texts(session, &name, &column, request)
+        })
+        .await
     }
 
     async fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<Statistics>, ConnectError> {
-        let mut connection = self.database.connection(STATEMENT_TIMEOUT).await?;
-        let columns = self.columns(&mut connection, table, columns).await?;
-        let mut all = Vec::with_capacity(columns.len());
-        for part in columns.chunks(COLUMNS_A_QUERY) {
-            let measures: Vec<String> = part
-                .iter()
-                .map(|column| {
-                    let c = format!("{} COLLATE BINARY", quote(column));
-                    format!("count(DISTINCT {c}), {}, {}, count(*) - count({c})", end("min", &c), end("max", &c))
-                })
-                .collect();
-            let sql = format!("SELECT {} FROM main.{}", measures.join(", "), quote(table));
-            let row = sqlx::query(AssertSqlSafe(sql))
-                .persistent(false)
-                .fetch_one(&mut *connection)
-                .await
-                .map_err(|error| self.statement_error(table, error))?;
-            all.extend(part.iter().enumerate().map(|(index, column)| Statistics {
-                column: column.clone(),
-                cardinality: u64::try_from(integer(&row, index * 6)).unwrap_or(0),
-                min: read_shortened(&row, index * 6 + 1),
-                max: read_shortened(&row, index * 6 + 3),
-                nulls: u64::try_from(integer(&row, index * 6 + 5)).unwrap_or(0),
-                estimated: false,
-            }));
-        }
-        Ok(all)
+        let (name, columns) = (table.to_owned(), columns.to_vec());
+        self.read(table, Purpose::Measuring, STATEMENT_TIMEOUT, move |session| measure(session, &name, &columns)).await
     }
 
     async fn rows(
@@ -199,17 +148,60 @@ impl Connector for Sqlite {
     }
 }
 
-/// Reads a sample; for bytes, the query returns their number.
-fn read_sample(row: &SqliteRow) -> serde_json::Value {
-    read_shortened(row, 0).unwrap_or_default()
+fn sample(session: &Session, table: &str, column: String, request: &SampleRequest) -> Result<Samples, SessionFailure> {
+    let known = known_columns(session, table)?;
+    let column = quote(&columns(&session.place, table, &known, &[column])?[0].name);
+    let patterns = request.contains.as_deref().map(patterns).unwrap_or_default();
+    let mut filter = String::new();
+    if !patterns.is_empty() {
+        let likes: Vec<String> = (2..patterns.len() + 2).map(|n| format!("{column} LIKE ?{n} ESCAPE '\\'")).collect();
+        filter = format!(" AND typeof({column}) <> 'blob' AND ({})", likes.join(" OR "));
+    }
+    // The collation of the column may be unknown here, and must not merge different values.
+    let sql = format!(
+        "SELECT CASE typeof({column}) WHEN 'text' THEN substr({column}, 1, 201) WHEN 'blob' THEN length({column}) \
+         ELSE {column} END, typeof({column}) = 'blob', count(*) OVER () \
+         FROM main.{table} WHERE {column} IS NOT NULL{filter} \
+         GROUP BY {column} COLLATE BINARY ORDER BY count(*) DESC, {column} COLLATE BINARY LIMIT ?1",
+        table = quote(table),
+    );
+    // A limit of zero rows would lose the number of distinct values.
+    let limit = i64::try_from(request.limit.max(1)).unwrap_or(i64::MAX);
+    let parameters = iter::once(Bound::from(limit)).chain(patterns.into_iter().map(Bound::from));
+    let rows = session.ask(&sql, params_from_iter(parameters), |row| (shorten(row, 0), count(row, 2)))?;
+    let distinct = rows.first().map_or(0, |(_, distinct)| *distinct);
+    let values: Vec<Value> = rows.into_iter().take(request.limit).map(|(value, _)| value).collect();
+    let complete = values.len() as u64 == distinct;
+    Ok(Samples { values, distinct, complete })
 }
 
-/// Reads the value at that position; the next column is 1 if it is the length of bytes.
-fn read_shortened(row: &SqliteRow, place: usize) -> Option<serde_json::Value> {
-    match integer(row, place + 1) {
-        1 => Some(crate::display::blob(usize::try_from(integer(row, place)).unwrap_or(0))),
-        _ => value(row, place),
+fn measure(session: &Session, table: &str, wanted: &[String]) -> Result<Vec<Statistics>, SessionFailure> {
+    let known = known_columns(session, table)?;
+    let mut all = Vec::new();
+    for part in columns(&session.place, table, &known, wanted)?.chunks(COLUMNS_A_QUERY) {
+        let measures: Vec<String> = part
+            .iter()
+            .map(|column| {
+                let c = format!("{} COLLATE BINARY", quote(&column.name));
+                format!("count(DISTINCT {c}), {}, {}, count(*) - count({c})", end("min", &c), end("max", &c))
+            })
+            .collect();
+        let sql = format!("SELECT {} FROM main.{}", measures.join(", "), quote(table));
+        let rows = session.ask(&sql, (), |row| {
+            let end = |at: usize| Some(shorten(row, at)).filter(|value| !value.is_null());
+            let statistics = |(at, column): (usize, &&TypedColumn)| Statistics {
+                column: column.name.clone(),
+                cardinality: count(row, at * 6),
+                min: end(at * 6 + 1),
+                max: end(at * 6 + 3),
+                nulls: count(row, at * 6 + 5),
+                estimated: false,
+            };
+            part.iter().enumerate().map(statistics).collect::<Vec<_>>()
+        })?;
+        all.extend(rows.into_iter().flatten());
     }
+    Ok(all)
 }
 
 /// Returns the minimum or maximum by its aggregate function (long texts truncated, for bytes their number), and whether

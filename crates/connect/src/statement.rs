@@ -51,26 +51,32 @@ pub(crate) struct Statement {
     pub(crate) values: Vec<BoundValue>,
 }
 
-/// Finds a column by name; an exact match is preferred to a case-insensitive one.
-pub(crate) fn column<'a>(known: &'a [TypedColumn], wanted: &str) -> Option<&'a TypedColumn> {
-    let exact = known.iter().find(|column| column.name == wanted);
-    exact.or_else(|| known.iter().find(|column| column.name.to_lowercase() == wanted.to_lowercase()))
+/// Finds an item by name; an exact match is preferred to a case-insensitive one.
+pub(crate) fn find_by_name<'a, T>(known: &'a [T], name_of: impl Fn(&T) -> &str, wanted: &str) -> Option<&'a T> {
+    let exact = known.iter().find(|item| name_of(item) == wanted);
+    exact.or_else(|| known.iter().find(|item| name_of(item).to_lowercase() == wanted.to_lowercase()))
 }
 
-/// An unknown column.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("it has no column {0}")]
-pub(crate) struct UnknownColumn(pub(crate) String);
+/// Finds a column by name, like [`find_by_name`].
+pub(crate) fn column<'a>(known: &'a [TypedColumn], wanted: &str) -> Option<&'a TypedColumn> {
+    find_by_name(known, |column| &column.name, wanted)
+}
 
-/// Returns the named columns, or all columns.
+/// Returns the named columns of a table, or all columns.
 ///
 /// # Errors
 /// The first unknown name.
-pub(crate) fn columns<'a>(known: &'a [TypedColumn], wanted: &[String]) -> Result<Vec<&'a TypedColumn>, UnknownColumn> {
+pub(crate) fn columns<'a>(
+    place: &str,
+    table: &str,
+    known: &'a [TypedColumn],
+    wanted: &[String],
+) -> Result<Vec<&'a TypedColumn>, ConnectError> {
     if wanted.is_empty() {
         return Ok(known.iter().collect());
     }
-    wanted.iter().map(|name| column(known, name).ok_or_else(|| UnknownColumn(name.clone()))).collect()
+    let unknown = |name: &str| ConnectError::unknown_column(place, table, name);
+    wanted.iter().map(|name| column(known, name).ok_or_else(|| unknown(name))).collect()
 }
 
 /// Selects the rows that meet the conditions, one more than `limit` to know whether there are more. `from` is the quoted

@@ -22,12 +22,9 @@ pub(crate) struct Tally {
 impl Tally {
     /// Adds the value of one more row; for a list, each of its values.
     pub(crate) fn add(&mut self, node: &Node) {
-        match node {
-            Node::Null => self.nulls += 1,
-            Node::List(items) if items.iter().all(|item| *item == Node::Null) => self.nulls += 1,
-            Node::List(items) => items.iter().filter(|item| **item != Node::Null).for_each(|item| self.count(item)),
-            other => self.count(other),
-        }
+        let values = node.flatten();
+        self.nulls += u64::from(values.is_empty());
+        values.into_iter().for_each(|value| self.count(value));
     }
 
     fn count(&mut self, node: &Node) {

@@ -22,6 +22,7 @@ pub(crate) async fn read(mut response: Response, url: &str, limits: &Limits) -> 
         .map(|name| name.trim().to_ascii_lowercase())
         .filter(|name| !name.is_empty() && name != "identity")
         .collect();
+    let packing = packing.join(", ");
     let mut bytes = Vec::new();
     loop {
         let chunk = match timeout(limits.stall, response.chunk()).await {
@@ -38,13 +39,9 @@ pub(crate) async fn read(mut response: Response, url: &str, limits: &Limits) -> 
         }
         bytes.extend_from_slice(&chunk);
     }
-    let Some(packing) = (match packing.as_slice() {
-        [] => None,
-        [one] => Some(one.clone()),
-        several => Some(several.join(", ")),
-    }) else {
+    if packing.is_empty() {
         return Ok(bytes);
-    };
+    }
     let limit = limits.bytes;
     let unpacked = tokio::task::spawn_blocking(move || unpack(&packing, &bytes, limit)).await;
     match unpacked.unwrap_or_else(|error| Err(io::Error::other(error))) {

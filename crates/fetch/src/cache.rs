@@ -226,14 +226,7 @@ fn read_note(base: &Path) -> Result<Option<Note>, CopyFault> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         bytes => bytes?,
     };
-    let content = match unseal(&bytes) {
-        // The first format had no seal.
-        Err(_) if serde_json::from_slice::<serde_json::Value>(&bytes).is_ok_and(|old| old["format"] == 1) => {
-            return Ok(None);
-        }
-        content => content?,
-    };
-    let note: Note = serde_json::from_slice(content)?;
+    let note: Note = serde_json::from_slice(unseal(&bytes)?)?;
     let is_usable = note.format == FORMAT && note.extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
     Ok(is_usable.then_some(note))
 }

@@ -155,13 +155,7 @@ impl Fetcher {
     pub fn client_for(&self, request: &Request) -> Result<Client, FetchError> {
         let url = parse_url(&request.url)?;
         self.policy.check(&url)?;
-        let mut headers = HeaderMap::new();
-        let authorization = request.authorization.iter().map(|value| ("Authorization", value.as_str()));
-        let more = request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        for (name, value) in authorization.chain(more) {
-            let (key, value) = header(&url, name, value)?;
-            headers.append(key, value);
-        }
+        let headers = secret_headers(request, &url)?;
         let (policy, resolver) = (self.policy.clone(), self.resolver.clone());
         let client = prospector_net::client_for(&url)
             .user_agent(prospector_net::USER_AGENT)
@@ -237,11 +231,10 @@ impl Fetcher {
                 sent = sent.header(name, value);
             }
         }
-        let authorization = request.authorization.iter().map(|value| ("Authorization", value.as_str()));
-        let more = request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        for (name, value) in authorization.chain(more).filter(|_| at_home) {
-            let (key, value) = header(url, name, value)?;
-            sent = sent.header(key, value);
+        if at_home {
+            for (name, value) in &secret_headers(request, url)? {
+                sent = sent.header(name, value);
+            }
         }
         let limit = self.limits.connect + self.limits.stall;
         match timeout(limit, sent.send()).await {
@@ -321,14 +314,20 @@ impl reqwest::dns::Resolve for Judged {
     }
 }
 
-/// A header that may contain a secret.
-fn header(url: &Url, name: &str, value: &str) -> Result<(HeaderName, HeaderValue), FetchError> {
-    let unsendable =
-        || FetchError::Transport { url: redact(url), reason: format!("the {name} header contains invalid characters") };
-    let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unsendable())?;
-    let mut value = HeaderValue::from_str(value).map_err(|_| unsendable())?;
-    value.set_sensitive(true);
-    Ok((key, value))
+/// Returns the headers of a request that may contain secrets.
+fn secret_headers(request: &Request, url: &Url) -> Result<HeaderMap, FetchError> {
+    let authorization = request.authorization.iter().map(|value| ("Authorization", value.as_str()));
+    let more = request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let mut headers = HeaderMap::new();
+    for (name, value) in authorization.chain(more) {
+        let reason = format!("the {name} header contains invalid characters");
+        let unsendable = || FetchError::Transport { url: redact(url), reason: reason.clone() };
+        let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unsendable())?;
+        let mut value = HeaderValue::from_str(value).map_err(|_| unsendable())?;
+        value.set_sensitive(true);
+        headers.append(key, value);
+    }
+    Ok(headers)
 }
 
 fn text(headers: &HeaderMap, name: HeaderName) -> Option<String> {

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use prospector_core::Problem;
 use serde_json::Value;
 
 use super::job::{Answer, Jobs};
@@ -304,12 +303,6 @@ fn add_keys(tables: &mut [Table], keys: &[Vec<Value>]) {
 fn unquote(value: Option<&Value>) -> String {
     let Some(text) = value.and_then(Value::as_str) else { return String::new() };
     serde_json::from_str::<String>(text).unwrap_or_else(|_| text.trim_matches('"').to_owned())
-}
-
-/// Returns the problem of a dataset that cannot be described.
-pub(super) fn describe_failure(dataset: &str, error: &ConnectError) -> Problem {
-    Problem::error(dataset, error.to_string())
-        .advise("grant `BigQuery Metadata Viewer` and `BigQuery Job User`, or exclude the dataset")
 }
 
 #[cfg(test)]

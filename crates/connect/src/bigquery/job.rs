@@ -93,17 +93,17 @@ impl Jobs {
             "maxResults": page,
             "timeoutMs": WAITING.as_millis() as u64,
             "jobTimeoutMs": STATEMENT_TIMEOUT.as_millis().to_string(),
-            "maximumBytesBilled": self.settings.max_bytes_billed().to_string(),
+            "maximumBytesBilled": self.settings.max_bytes_billed.to_string(),
             "formatOptions": {"useInt64Timestamp": true},
         });
         if !parameters.is_empty() {
             body["parameterMode"] = "NAMED".into();
             body["queryParameters"] = parameters.into();
         }
-        if let Some(location) = self.settings.location() {
+        if let Some(location) = self.settings.location.as_deref() {
             body["location"] = location.into();
         }
-        if let [dataset] = self.settings.datasets() {
+        if let [dataset] = self.settings.datasets.as_slice() {
             body["defaultDataset"] = json!({"projectId": self.project(), "datasetId": dataset});
         }
         let failed = |failure| self.client.statement_error(table, failure);
@@ -160,11 +160,11 @@ impl Jobs {
     /// Validates a statement with a dry run: it must be a read-only query within the byte limit.
     pub(super) async fn dry_run(&self, table: &str, sql: &str) -> Result<(), ConnectError> {
         let mut query = json!({"query": sql, "useLegacySql": false});
-        if let [dataset] = self.settings.datasets() {
+        if let [dataset] = self.settings.datasets.as_slice() {
             query["defaultDataset"] = json!({"projectId": self.project(), "datasetId": dataset});
         }
         let mut body = json!({"configuration": {"dryRun": true, "query": query}});
-        if let Some(location) = self.settings.location() {
+        if let Some(location) = self.settings.location.as_deref() {
             body["jobReference"] = json!({"projectId": self.project(), "location": location});
         }
         let answer = self.ask(Method::POST, &[self.project(), "jobs"], &[], Some(body)).await;
@@ -182,8 +182,8 @@ impl Jobs {
         }
         let bytes = answer.pointer("/statistics/totalBytesProcessed").and_then(Value::as_str);
         let bytes: u64 = bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(0);
-        if bytes > self.settings.max_bytes_billed() {
-            let most = self.settings.max_bytes_billed();
+        if bytes > self.settings.max_bytes_billed {
+            let most = self.settings.max_bytes_billed;
             let reason = format!("too large: the query would read {bytes} bytes; at most {most} are allowed");
             return Err(self.client.read_error(table, Cause::TooLarge, reason));
         }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::value::{Parameter, base};
 use crate::ConnectError;
 use crate::filter::{ConditionError, FilterCondition, FilterOp, Test};
-use crate::statement::escape_pattern;
+use crate::statement::{escape_pattern, find_by_name};
 
 /// The pseudo-column that identifies the shard of a date-sharded table.
 pub(super) const SUFFIX: &str = "_TABLE_SUFFIX";
@@ -93,12 +93,6 @@ impl PathColumn {
     }
 }
 
-/// Finds a column by name; an exact match is preferred to a case-insensitive one.
-pub(super) fn column<'a>(known: &'a [PathColumn], wanted: &str) -> Option<&'a PathColumn> {
-    let exact = known.iter().find(|column| column.name == wanted);
-    exact.or_else(|| known.iter().find(|column| column.name.to_lowercase() == wanted.to_lowercase()))
-}
-
 /// Selects the rows that meet the conditions, one more than `limit`.
 pub(super) fn select(
     table: &str,
@@ -114,7 +108,8 @@ pub(super) fn select(
     let mut statement = Statement { sql: format!("SELECT {} FROM {from}", list.join(", ")), ..Statement::default() };
     for (at, condition) in conditions.iter().enumerate() {
         let failed = ConnectError::condition(table, &condition.column);
-        let column = column(known, &condition.column).ok_or_else(|| failed(ConditionError::UnknownColumn))?;
+        let column = find_by_name(known, |column| &column.name, &condition.column);
+        let column = column.ok_or_else(|| failed(ConditionError::UnknownColumn))?;
         let test = condition.test().map_err(failed)?;
         let clause = clause(column, &test, &mut statement).map_err(failed)?;
         statement.sql += if at == 0 { " WHERE " } else { " AND " };

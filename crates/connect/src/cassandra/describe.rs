@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use prospector_core::Problem;
+use scylla::value::CqlValue;
 use serde_json::Value;
 
 use super::plan::{CqlColumn, Role};
 use super::{Cassandra, Read};
 use crate::ConnectError;
+use crate::document::Node;
 use crate::table::{Column, ColumnType, Table};
 
 /// Maximum number of rows of a description.
@@ -38,35 +40,30 @@ impl Cells {
 }
 
 impl Cassandra {
-    async fn cells(&self, what: &str, cql: &str) -> Result<Vec<Cells>, ConnectError> {
-        let Read { rows, .. } = self.read(what, cql, Vec::new(), MAX_ROWS).await?;
-        Ok(rows.into_iter().map(|row| Cells(row.into_iter().map(crate::document::Node::json).collect())).collect())
+    async fn cells(&self, what: &str, cql: &str, values: Vec<CqlValue>) -> Result<Vec<Cells>, ConnectError> {
+        let Read { rows, .. } = self.read(what, cql, values, MAX_ROWS).await?;
+        Ok(rows.into_iter().map(|row| Cells(row.into_iter().map(Node::json).collect())).collect())
     }
 
     /// Returns the columns of one table.
     pub(super) async fn columns(&self, place: &Place) -> Result<Vec<CqlColumn>, ConnectError> {
         let (keyspace, table) = place;
         let only = || {
-            let text = |text: &String| scylla::value::CqlValue::Text(text.clone());
+            let text = |text: &String| CqlValue::Text(text.clone());
             vec![text(keyspace), text(table)]
         };
         let of = "keyspace_name = ? AND table_name = ?";
-        let cql = format!("{COLUMNS} WHERE {of}");
-        let columns = self.read(table, &cql, only(), MAX_ROWS).await?;
-        let cql = format!("{INDEXES} WHERE {of}");
+        let columns = self.cells(table, &format!("{COLUMNS} WHERE {of}"), only()).await?;
         // If the indexes cannot be read, none is used.
-        let indexes = self.read(table, &cql, only(), MAX_ROWS).await.map(|read| read.rows).unwrap_or_default();
-        let cells = |rows: Vec<Vec<crate::document::Node>>| -> Vec<Cells> {
-            rows.into_iter().map(|row| Cells(row.into_iter().map(crate::document::Node::json).collect())).collect()
-        };
-        let indexed: Vec<String> = cells(indexes).iter().filter_map(|row| target(&row.0)).collect();
+        let indexes = self.cells(table, &format!("{INDEXES} WHERE {of}"), only()).await.unwrap_or_default();
+        let indexed: Vec<String> = indexes.iter().filter_map(|row| target(&row.0)).collect();
         let known = |row: &Cells| CqlColumn {
             is_indexed: indexed.contains(&row.word(2)),
             name: row.word(2),
             data_type: row.word(3),
             role: role(row),
         };
-        let mut known: Vec<CqlColumn> = cells(columns.rows).iter().map(known).collect();
+        let mut known: Vec<CqlColumn> = columns.iter().map(known).collect();
         known.sort_by(|a, b| (a.role, &a.name).cmp(&(b.role, &b.name)));
         Ok(known)
     }
@@ -74,10 +71,11 @@ impl Cassandra {
     pub(super) async fn describe_tables(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
         let what = "the schema of the cluster";
         let mut problems = Vec::new();
-        let tables = self.cells(what, "SELECT keyspace_name, table_name, comment FROM system_schema.tables").await?;
-        let columns = self.cells(what, COLUMNS).await?;
+        let tables = "SELECT keyspace_name, table_name, comment FROM system_schema.tables";
+        let tables = self.cells(what, tables, Vec::new()).await?;
+        let columns = self.cells(what, COLUMNS, Vec::new()).await?;
         let mut perhaps = async |cql: &str, lost: &str| {
-            self.cells(what, cql).await.unwrap_or_else(|error| {
+            self.cells(what, cql, Vec::new()).await.unwrap_or_else(|error| {
                 problems.push(Problem::warning(self.server.to_string(), format!("{lost}: {error}")));
                 Vec::new()
             })

@@ -89,7 +89,6 @@ fn table(name: &str, node: &Node, found: CatalogTable, checks: &Checks, referred
     let row_count = ROW_COUNTS.iter().find_map(|wanted| whole(found.stats.get(wanted)?.get("value")?));
     Table {
         name: name.to_owned(),
-        path: None,
         description: description(node, &found),
         row_count,
         // The count dates from when the catalog was generated.
@@ -97,8 +96,7 @@ fn table(name: &str, node: &Node, found: CatalogTable, checks: &Checks, referred
         columns: columns(node, &found, checks, referred),
         foreign_keys: checks.references.clone(),
         // Models are treated as tables, whatever their materialization in the warehouse.
-        is_view: false,
-        issues: Vec::new(),
+        ..Table::default()
     }
 }
 

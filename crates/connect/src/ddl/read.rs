@@ -13,18 +13,13 @@ use crate::keys::{self, Names};
 use crate::table::{Column, ColumnType, ForeignKey, Table};
 
 /// The tables created so far.
+#[derive(Default)]
 pub(super) struct Schema {
     tables: Vec<Table>,
     names: Names,
     /// Statements that refer to tables not yet known, with their places.
     later: Vec<(Statement, String)>,
     problems: Vec<Problem>,
-}
-
-impl Default for Schema {
-    fn default() -> Self {
-        Schema { tables: Vec::new(), names: Names::new(&[]), later: Vec::new(), problems: Vec::new() }
-    }
 }
 
 /// Something a statement refers to that is not known yet, as a clause.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::condition::{Expression, key_value};
-use super::value::{item, items};
+use super::value::items;
 use super::wire::{Action, Wire};
 use super::{Names, Shape};
 use crate::ConnectError;
@@ -102,6 +102,6 @@ impl<'a> Scan<'a> {
             }
             None => self.is_done = true,
         }
-        Ok(Some(items(answer).into_iter().map(item).collect()))
+        Ok(Some(items(answer)))
     }
 }

@@ -10,15 +10,15 @@ use crate::document::{DEEPEST, Node};
 use crate::filter::decimal;
 
 /// Returns the items of a response.
-pub(super) fn items(mut answer: Value) -> Vec<Value> {
+pub(super) fn items(mut answer: Value) -> Vec<Node> {
     match answer.get_mut("Items").map(Value::take) {
-        Some(Value::Array(items)) => items,
+        Some(Value::Array(items)) => items.into_iter().map(item).collect(),
         _ => Vec::new(),
     }
 }
 
 /// Converts an item.
-pub(super) fn item(item: Value) -> Node {
+fn item(item: Value) -> Node {
     match item {
         Value::Object(attributes) => object(attributes, 0),
         _ => Node::Null,
@@ -75,12 +75,9 @@ fn binary(value: Value) -> Node {
     }
 }
 
-/// Formats bytes for display, `\x00ff`, from DynamoDB's encoding.
+/// Converts bytes from the form that is displayed, `\x00ff`, to DynamoDB's encoding.
 pub(super) fn bytes(text: &str) -> Option<String> {
-    let digits = text.strip_prefix("\\x")?.as_bytes();
-    let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok().filter(|p| p.len() == 2)?, 16).ok();
-    let bytes: Vec<u8> = digits.chunks(2).map(pair).collect::<Option<_>>()?;
-    Some(BASE64.encode(bytes))
+    display::bytes_of(text.strip_prefix("\\x")?).map(|bytes| BASE64.encode(bytes))
 }
 
 #[cfg(test)]

@@ -195,14 +195,16 @@ fn within(field: &Field, query: Value) -> Value {
     }
 }
 
-fn nest(field: &Field, query: Value) -> Value {
+/// Applies a query to the objects of the nested list that contains the field.
+pub(super) fn nest(field: &Field, query: Value) -> Value {
     match &field.nested {
         Some(path) => json!({"nested": {"path": path, "query": query}}),
         None => query,
     }
 }
 
-fn either(mut queries: Vec<Value>) -> Value {
+/// Matches one of the queries.
+pub(super) fn either(mut queries: Vec<Value>) -> Value {
     match queries.len() {
         1 => queries.remove(0),
         _ => json!({"bool": {"should": queries, "minimum_should_match": 1}}),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::condition::{around, containing, exists};
+use super::condition::{around, containing, either, exists, nest};
 use super::mapping::{Field, Shape};
 use super::{Elastic, Place};
 use crate::rows::{SampleRequest, Samples, Statistics};
@@ -39,12 +39,7 @@ impl Elastic {
                 let missing = json!({"filter": {"bool": {"must_not": [exists(field)]}}});
                 aggregations.insert(format!("missing{at}"), missing);
                 aggregations.extend(field.count_ignored().map(|ignored| (format!("ignored{at}"), ignored)));
-                let own = measures(field);
-                let own = match &field.nested {
-                    Some(path) => json!({"nested": {"path": path}, "aggs": own}),
-                    None => json!({"filter": {"match_all": {}}, "aggs": own}),
-                };
-                aggregations.insert(format!("field{at}"), own);
+                aggregations.insert(format!("field{at}"), aggregate_nested(field, measures(field)));
             }
             let answer = self.aggregate(table, place, None, Value::Object(aggregations)).await?;
             for (at, field) in part.iter().enumerate() {
@@ -96,20 +91,13 @@ impl Elastic {
         if let Some(text) = needle.filter(|_| is_text) {
             terms["include"] = containing(text).into();
             let wildcard = json!({"wildcard": {target: {"value": around(text), "case_insensitive": true}}});
-            query = Some(match &field.nested {
-                Some(path) => json!({"nested": {"path": path, "query": wildcard}}),
-                None => wildcard,
-            });
+            query = Some(nest(field, wildcard));
         }
         let own = json!({
             "values": {"terms": terms},
             "distinct": {"cardinality": {"field": target, "precision_threshold": PRECISE}},
         });
-        let own = match &field.nested {
-            Some(path) => json!({"nested": {"path": path}, "aggs": own}),
-            None => json!({"filter": {"match_all": {}}, "aggs": own}),
-        };
-        let mut aggregations = Map::from_iter([("field".to_owned(), own)]);
+        let mut aggregations = Map::from_iter([("field".to_owned(), aggregate_nested(field, own))]);
         aggregations.extend(field.count_ignored().map(|ignored| ("ignored".to_owned(), ignored)));
         let answer = self.aggregate(table, place, query, Value::Object(aggregations)).await?;
         let buckets = answer.pointer("/field/values/buckets").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -153,6 +141,14 @@ impl Field {
     fn count_ignored(&self) -> Option<Value> {
         let (target, longest) = self.exact.as_ref()?;
         longest.map(|_| json!({"filter": {"term": {"_ignored": target}}}))
+    }
+}
+
+/// Applies aggregations to the objects of the nested list that contains the field, else to the documents.
+fn aggregate_nested(field: &Field, aggregations: Value) -> Value {
+    match &field.nested {
+        Some(path) => json!({"nested": {"path": path}, "aggs": aggregations}),
+        None => json!({"filter": {"match_all": {}}, "aggs": aggregations}),
     }
 }
 
@@ -213,9 +209,5 @@ fn near(field: &Field, text: &str) -> Value {
     if !text.contains(char::is_whitespace) {
         any.push(json!({"wildcard": {&field.name: {"value": around(text), "case_insensitive": true}}}));
     }
-    let query = json!({"bool": {"should": any, "minimum_should_match": 1}});
-    match &field.nested {
-        Some(path) => json!({"nested": {"path": path, "query": query}}),
-        None => query,
-    }
+    nest(field, either(any))
 }

@@ -34,19 +34,6 @@ pub(super) struct ReadRows {
     pub(super) excess: Option<Excess>,
 }
 
-/// A condition with its field.
-struct FieldTest<'a> {
-    at: usize,
-    test: Test<'a>,
-}
-
-/// Limits of a reading: total documents, documents per page, and requested rows.
-struct Pages {
-    most: usize,
-    page: usize,
-    limit: usize,
-}
-
 /// The request, and the conditions that are tested again here.
 struct Reading<'a> {
     /// The requested fields, followed by those of conditions that are tested again.
@@ -54,7 +41,8 @@ struct Reading<'a> {
     /// The number of requested fields.
     wanted: usize,
     filters: Vec<Value>,
-    tested: Vec<FieldTest<'a>>,
+    /// The positions of their fields, with the tests.
+    tested: Vec<(usize, Test<'a>)>,
 }
 
 impl<'a> Reading<'a> {
@@ -66,7 +54,7 @@ impl<'a> Reading<'a> {
         also: Option<Value>,
     ) -> Result<Self, ConnectError> {
         let mut fields: Vec<&Field> = wanted.to_vec();
-        let mut tested: Vec<FieldTest<'_>> = Vec::new();
+        let mut tested: Vec<(usize, Test<'_>)> = Vec::new();
         let mut filters: Vec<Value> = place.only.iter().cloned().chain(also).collect();
         for condition in conditions {
             let failed = ConnectError::condition(table, &condition.column);
@@ -75,7 +63,7 @@ impl<'a> Reading<'a> {
             let clause = clause(field, &test).map_err(failed)?;
             filters.push(clause.query);
             if clause.is_wider {
-                tested.push(FieldTest { at: fields.len(), test });
+                tested.push((fields.len(), test));
                 fields.push(field);
             }
         }
@@ -105,7 +93,7 @@ impl<'a> Reading<'a> {
         for hit in hits {
             let document = Document::of(hit);
             let mut row: Vec<Node> = self.fields.iter().map(|field| document.value(field)).collect();
-            if !self.tested.iter().all(|tested| meets(&values(&row[tested.at]), &tested.test)) {
+            if !self.tested.iter().all(|(at, test)| meets(&row[*at].flatten(), test)) {
                 continue;
             }
             row.truncate(self.wanted);
@@ -135,39 +123,14 @@ impl Elastic {
         let most = if reading.tested.is_empty() { limit.saturating_add(1) } else { limit.max(SAMPLE_ROWS as usize) };
         let page = if reading.tested.is_empty() { most.min(PAGE) } else { PAGE };
         let mut found = ReadRows { rows: Vec::new(), has_more: false, excess: None };
-        let seen = self.scroll(table, place, &reading, Pages { most, page, limit }, &mut found).await?;
-        if found.rows.is_empty() && found.has_more && limit > 0 && found.excess.is_none() {
-            let names: Vec<&str> =
-                reading.tested.iter().map(|tested| reading.fields[tested.at].name.as_str()).collect();
-            let reason = format!(
-                "too large: the index cannot filter by {}, and none of the first {seen} documents meets the condition",
-                names.join(", ")
-            );
-            return Err(self.client.read_error(table, Cause::TooLarge, reason));
-        }
-        found.has_more |= found.rows.len() > limit;
-        found.rows.truncate(limit);
-        Ok(found)
-    }
-
-    /// Reads pages until enough rows are found; returns the number of documents inspected.
-    async fn scroll(
-        &self,
-        table: &str,
-        place: &Place,
-        reading: &Reading<'_>,
-        pages: Pages,
-        found: &mut ReadRows,
-    ) -> Result<usize, ConnectError> {
-        let Pages { most, page, limit } = pages;
-        let body = reading.body(page);
-        let is_long = most > page;
-        let mut scroll: Option<String> = None;
-        let (mut seen, mut budget) = (0, Budget::of_rows());
+        let (mut scroll, mut seen, mut budget) = (None::<String>, 0, Budget::of_rows());
         let outcome = loop {
             let answer = match &scroll {
-                None => self.search(table, place, body.clone(), is_long.then_some(KEPT)).await,
-                Some(scroll) => self.next(table, scroll).await,
+                None => self.search(table, place, reading.body(page), (most > page).then_some(KEPT)).await,
+                Some(scroll) => {
+                    let next = json!({"scroll": KEPT, "scroll_id": scroll});
+                    self.post(table, vec!["_search", "scroll"], Vec::new(), next).await
+                }
             };
             let answer = match answer {
                 Ok(answer) => answer,
@@ -177,20 +140,31 @@ impl Elastic {
                 scroll = Some(id.to_owned());
             }
             let hits = answer.pointer("/hits/hits").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-            reading.take(hits, &mut budget, found);
+            reading.take(hits, &mut budget, &mut found);
             seen += hits.len();
             if hits.len() < page || found.excess.is_some() {
-                break Ok(seen);
+                break Ok(());
             }
             if found.rows.len() > limit || seen >= most || scroll.is_none() {
                 found.has_more = true;
-                break Ok(seen);
+                break Ok(());
             }
         };
         if let Some(scroll) = scroll {
             self.forget(scroll).await;
         }
-        outcome
+        outcome?;
+        if found.rows.is_empty() && found.has_more && limit > 0 && found.excess.is_none() {
+            let names: Vec<&str> = reading.tested.iter().map(|(at, _)| reading.fields[*at].name.as_str()).collect();
+            let reason = format!(
+                "too large: the index cannot filter by {}, and none of the first {seen} documents meets the condition",
+                names.join(", ")
+            );
+            return Err(self.client.read_error(table, Cause::TooLarge, reason));
+        }
+        found.has_more |= found.rows.len() > limit;
+        found.rows.truncate(limit);
+        Ok(found)
     }
 
     /// Runs one search; partial results are an error.
@@ -203,29 +177,29 @@ impl Elastic {
     ) -> Result<Value, ConnectError> {
         let mut parameters = vec![("allow_partial_search_results", "false".to_owned())];
         parameters.extend(scroll.map(|kept| ("scroll", kept.to_owned())));
-        let question = Request {
-            method: Method::POST,
-            path: vec![&place.target, "_search"],
-            parameters,
-            body: Some(body),
-            time_limit: STATEMENT_TIMEOUT,
-        };
-        let answer =
-            self.client.ask(question, None).await.map_err(|error| self.client.statement_error(table, error))?;
-        self.whole(table, answer)
+        self.post(table, vec![place.target.as_str(), "_search"], parameters, body).await
     }
 
-    async fn next(&self, table: &str, scroll: &str) -> Result<Value, ConnectError> {
-        let question = Request {
-            method: Method::POST,
-            path: vec!["_search", "scroll"],
-            parameters: Vec::new(),
-            body: Some(json!({"scroll": KEPT, "scroll_id": scroll})),
-            time_limit: STATEMENT_TIMEOUT,
-        };
-        let answer =
-            self.client.ask(question, None).await.map_err(|error| self.client.statement_error(table, error))?;
-        self.whole(table, answer)
+    async fn post(
+        &self,
+        table: &str,
+        path: Vec<&str>,
+        parameters: Vec<(&str, String)>,
+        body: Value,
+    ) -> Result<Value, ConnectError> {
+        let question =
+            Request { method: Method::POST, path, parameters, body: Some(body), time_limit: STATEMENT_TIMEOUT };
+        let answer = self.client.ask(question, None).await;
+        let answer = answer.map_err(|error| self.client.statement_error(table, error))?;
+        if answer.get("timed_out") == Some(&Value::Bool(true)) {
+            return Err(ConnectError::timeout(self.client.place(), table));
+        }
+        if answer.pointer("/_shards/failed").and_then(Value::as_u64).is_some_and(|failed| failed > 0) {
+            let reason = answer.pointer("/_shards/failures/0/reason/reason").and_then(Value::as_str);
+            let reason = format!("a shard failed: {}", reason.unwrap_or("no reason given"));
+            return Err(self.client.read_error(table, Cause::Other, reason));
+        }
+        Ok(answer)
     }
 
     /// Releases a scroll context, which would otherwise expire a minute later.
@@ -241,18 +215,6 @@ impl Elastic {
             tracing::debug!(?error, "cannot release a scroll context");
         }
     }
-
-    fn whole(&self, table: &str, answer: Value) -> Result<Value, ConnectError> {
-        if answer.get("timed_out") == Some(&Value::Bool(true)) {
-            return Err(ConnectError::timeout(self.client.place(), table));
-        }
-        if answer.pointer("/_shards/failed").and_then(Value::as_u64).is_some_and(|failed| failed > 0) {
-            let reason = answer.pointer("/_shards/failures/0/reason/reason").and_then(Value::as_str);
-            let reason = format!("a shard failed: {}", reason.unwrap_or("no reason given"));
-            return Err(self.client.read_error(table, Cause::Other, reason));
-        }
-        Ok(answer)
-    }
 }
 
 /// Returns the parts of documents that are requested.
@@ -260,15 +222,6 @@ fn sources(fields: &[&Field]) -> Value {
     let own = fields.iter().filter(|field| !field.is_computed && field.shape != Shape::Id);
     let names: Vec<&str> = own.map(|field| field.name.as_str()).collect();
     if names.is_empty() { Value::Bool(false) } else { json!({"includes": names}) }
-}
-
-/// Returns the values to be tested, without nulls.
-fn values(node: &Node) -> Vec<&Node> {
-    match node {
-        Node::Null => Vec::new(),
-        Node::List(items) => items.iter().filter(|item| **item != Node::Null).collect(),
-        other => vec![other],
-    }
 }
 
 /// One hit.

@@ -27,15 +27,15 @@ use super::failure::FileError;
 use super::narrow::left_out;
 use crate::table::ColumnIssue;
 
-/// A surveyed file.
-pub(super) struct Delimited {
+/// The survey of a file.
+pub(super) struct Examined {
     pub(super) layout: Arc<FileLayout>,
-    pub(super) rows: u64,
+    /// The row count; `None` if another process has read the file.
+    pub(super) rows: Option<u64>,
     pub(super) issues: Vec<ColumnIssue>,
-    pub(super) notes: Vec<Problem>,
 }
 
-/// Reads a whole file once. `place` is its name in messages.
+/// Reads a whole file once; returns also its problems other than those of its cells. `place` is its name in messages.
 ///
 /// # Errors
 /// If the file cannot be read, or has no columns.
@@ -44,7 +44,7 @@ pub(super) fn examine(
     is_strict: bool,
     place: &str,
     stamp: Option<Stamp>,
-) -> Result<Delimited, FileError> {
+) -> Result<(Examined, Vec<Problem>), FileError> {
     let mut format = content.format()?;
     let failed = |stop| match stop {
         Stop::Failed(error) => error,
@@ -62,7 +62,8 @@ pub(super) fn examine(
     let types = decisions.iter().map(|decision| decision.cell);
     let columns = found.names.into_iter().zip(types).collect();
     let issues = decisions.into_iter().filter_map(|decision| decision.issue).collect();
-    Ok(Delimited { layout: Arc::new(FileLayout { stamp, format, columns }), rows: found.rows, issues, notes })
+    let layout = Arc::new(FileLayout { stamp, format, columns });
+    Ok((Examined { layout, rows: Some(found.rows), issues }, notes))
 }
 
 /// Returns a table provider for a surveyed file.

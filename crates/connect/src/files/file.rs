@@ -23,16 +23,17 @@ use prospector_core::Problem;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use tokio::sync::RwLock;
 
-use super::delimited::{self, Content, FileLayout, Stamp};
+use super::delimited::{self, Content, Examined, FileLayout, Stamp};
 use super::failure::FileError;
 use super::naming::TableFiles;
 use super::narrow::narrow_table;
-use super::opened::{Examined, OpenFile, caught, fill_types, stat};
+use super::opened::{OpenFile, caught, fill_types, stat};
 use super::partitioned::PartitionedTable;
 use super::{examine, loaded};
 use crate::budget::{Excess, MAX_ROWS_BYTES};
-use crate::data_files::{DataFile, DataFormat};
+use crate::data_files::DataFile;
 use crate::error::ConnectError;
+use crate::source_kind::SourceKind;
 use crate::table::ColumnIssue;
 
 /// Time limit of a query.
@@ -62,19 +63,19 @@ enum Reading {
 }
 
 impl Reading {
-    /// Returns the strategies for a format, from the cheapest to the most tolerant.
-    fn of(format: DataFormat) -> &'static [Reading] {
-        match format {
-            DataFormat::Csv | DataFormat::Xlsx => &[Reading::Delimited],
-            DataFormat::Json | DataFormat::Jsonl => &[Reading::Stream, Reading::Loaded],
-            DataFormat::Parquet | DataFormat::Arrow => &[Reading::Stream],
+    /// Returns the strategies for a kind of files, from the cheapest to the most tolerant.
+    fn of(kind: SourceKind) -> &'static [Reading] {
+        match kind {
+            SourceKind::Csv | SourceKind::Xlsx => &[Reading::Delimited],
+            SourceKind::Json | SourceKind::Jsonl => &[Reading::Stream, Reading::Loaded],
+            _ => &[Reading::Stream],
         }
     }
 }
 
 /// The file of a table, or the files of a partitioned table.
 pub(super) struct File {
-    format: DataFormat,
+    kind: SourceKind,
     files: TableFiles,
     is_strict: bool,
     /// The rows, if the table is a sheet.
@@ -90,20 +91,20 @@ pub(super) struct File {
 }
 
 impl File {
-    pub(super) fn new(format: DataFormat, files: TableFiles, is_strict: bool) -> Self {
-        let opened = Reading::of(format).iter().map(|_| RwLock::default()).collect();
+    pub(super) fn new(kind: SourceKind, files: TableFiles, is_strict: bool) -> Self {
+        let opened = Reading::of(kind).iter().map(|_| RwLock::default()).collect();
         let (current, is_read) = (AtomicUsize::new(0), AtomicBool::new(false));
-        File { format, files, is_strict, sheet: None, known: OnceLock::new(), opened, current, is_read }
+        File { kind, files, is_strict, sheet: None, known: OnceLock::new(), opened, current, is_read }
     }
 
     /// Returns a sheet of a workbook.
     pub(super) fn of_sheet(path: &Path, table: String, sheet: Content, is_strict: bool) -> Self {
         let files = TableFiles { table, place: path.to_owned(), paths: vec![path.to_owned()], is_partitioned: false };
-        File { sheet: Some(sheet), ..File::new(DataFormat::Xlsx, files, is_strict) }
+        File { sheet: Some(sheet), ..File::new(SourceKind::Xlsx, files, is_strict) }
     }
 
-    pub(super) fn format(&self) -> DataFormat {
-        self.format
+    pub(super) fn kind(&self) -> SourceKind {
+        self.kind
     }
 
     pub(super) fn table(&self) -> &str {
@@ -117,7 +118,7 @@ impl File {
 
     /// Whether types are inferred from the first rows.
     pub(super) fn types_are_guessed(&self) -> bool {
-        Reading::of(self.format).len() > 1
+        Reading::of(self.kind).len() > 1
     }
 
     /// Whether every value was read once.
@@ -152,7 +153,7 @@ impl File {
 
     pub(super) fn open_error(&self, error: FileError) -> ConnectError {
         ConnectError::Open {
-            kind: self.format.kind(),
+            kind: self.kind,
             path: self.path().to_owned(),
             reason: error.to_string().into(),
             cause: error.cause(),
@@ -162,16 +163,8 @@ impl File {
     }
 
     fn read_error(&self, error: FileError) -> ConnectError {
-        ConnectError::Read {
-            place: self.place(),
-            table: self.table().to_owned(),
-            reason: error.to_string().into(),
-            cause: error.cause(),
-            code: None,
-            column: error.column().map(Into::into),
-            source: None,
-        }
-        .with_source(error)
+        let failed = ConnectError::read(self.place(), self.table(), error.cause(), error.to_string());
+        failed.with_column(error.column()).with_source(error)
     }
 
     /// Returns the problems of the file with the current strategy.
@@ -185,7 +178,7 @@ impl File {
         &self,
         session: &SessionContext,
     ) -> Result<Option<(u64, Vec<ColumnIssue>)>, ConnectError> {
-        if Reading::of(self.format)[0] != Reading::Delimited {
+        if Reading::of(self.kind)[0] != Reading::Delimited {
             return Ok(None);
         }
         let opened = self.open(0, session).await.map_err(|error| self.open_error(error))?;
@@ -302,7 +295,7 @@ impl File {
             if self.files.is_partitioned {
                 return self.open_partitioned(session).await;
             }
-            let opened = match Reading::of(self.format)[index] {
+            let opened = match Reading::of(self.kind)[index] {
                 Reading::Delimited => self.examine_cells(stamp).await?,
                 Reading::Stream => {
                     self.examine(self.path()).await?;
@@ -336,10 +329,9 @@ impl File {
         }
         let (is_strict, place) = (self.is_strict, self.place());
         let examine = move || {
-            let found = delimited::examine(&content, is_strict, &place, stamp)?;
-            let table = delimited::table(content, found.layout.clone());
-            let examined = Examined { layout: found.layout, rows: Some(found.rows), issues: found.issues };
-            Ok(OpenFile { examined: Some(examined), stamp, ..OpenFile::new(table, found.notes) })
+            let (examined, notes) = delimited::examine(&content, is_strict, &place, stamp)?;
+            let table = delimited::table(content, examined.layout.clone());
+            Ok(OpenFile { examined: Some(examined), stamp, ..OpenFile::new(table, notes) })
         };
         tokio::task::spawn_blocking(examine).await?
     }
@@ -372,20 +364,18 @@ impl File {
 
     /// Validates the file before a reader trusts its declared sizes.
     async fn examine(&self, path: &Path) -> Result<(), FileError> {
-        let check: fn(&mut std::fs::File) -> Result<(), FileError> = match self.format {
-            DataFormat::Parquet => examine::parquet,
-            DataFormat::Arrow => examine::arrow,
-            DataFormat::Csv | DataFormat::Json | DataFormat::Jsonl | DataFormat::Xlsx => return Ok(()),
+        let check: fn(&mut std::fs::File) -> Result<(), FileError> = match self.kind {
+            SourceKind::Parquet => examine::parquet,
+            SourceKind::Arrow => examine::arrow,
+            _ => return Ok(()),
         };
         let path = path.to_owned();
         tokio::task::spawn_blocking(move || check(&mut std::fs::File::open(path)?)).await?
     }
 
     async fn stream(&self, start: &[u8], session: &SessionContext) -> Result<OpenFile, FileError> {
-        let format: Arc<dyn FileFormat> = match self.format {
-            // `Reading::of` has no such strategy for these formats.
-            DataFormat::Csv | DataFormat::Xlsx => return Err(FileError::unreadable("it is read by its cells")),
-            DataFormat::Json | DataFormat::Jsonl => match start.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        let format: Arc<dyn FileFormat> = match self.kind {
+            SourceKind::Json | SourceKind::Jsonl => match start.iter().find(|byte| !byte.is_ascii_whitespace()) {
                 Some(first @ (b'[' | b'{')) => Arc::new(
                     JsonFormat::default()
                         .with_newline_delimited(*first == b'{')
@@ -393,12 +383,13 @@ impl File {
                 ),
                 _ => return Err(FileError::unreadable("it does not start with an object or a list of objects")),
             },
-            DataFormat::Arrow => {
+            SourceKind::Arrow => {
                 self.examine_arrow(start).await?;
                 Arc::new(ArrowFormat)
             }
             // The metadata contains the descriptions.
-            DataFormat::Parquet => Arc::new(ParquetFormat::default().with_skip_metadata(false)),
+            SourceKind::Parquet => Arc::new(ParquetFormat::default().with_skip_metadata(false)),
+            kind => return Err(FileError::Unreadable(format!("{kind} files are not streamed"))),
         };
         let url = url::Url::from_file_path(self.path()).map_err(|()| FileError::Relative)?;
         let url = ListingTableUrl::parse(url)?;

@@ -3,9 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use crate::data_files::DataFormat;
 use crate::partition::Partition;
-use crate::source_kind::unpacked_path;
+use crate::source_kind::{SourceKind, unpacked_path};
 
 /// The files of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +22,7 @@ pub(super) struct TableFiles {
 /// Assigns every file to a table: one table per file; Parquet files in folders of the same partition keys form one table.
 /// A table has the name of the file stem or root folder. Ambiguous names are prefixed by the folder, then suffixed by the
 /// extension and a number.
-pub(super) fn name_tables(format: DataFormat, paths: &[PathBuf]) -> Vec<TableFiles> {
+pub(super) fn name_tables(kind: SourceKind, paths: &[PathBuf]) -> Vec<TableFiles> {
     let mut seen = HashSet::new();
     let paths = paths.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()));
     let mut tables: Vec<TableFiles> = Vec::new();
@@ -31,7 +30,7 @@ pub(super) fn name_tables(format: DataFormat, paths: &[PathBuf]) -> Vec<TableFil
     for path in paths.filter(|path| seen.insert(path.clone())) {
         let table =
             |place, is_partitioned, path| TableFiles { table: String::new(), place, paths: vec![path], is_partitioned };
-        match Partition::of(&path).filter(|_| format == DataFormat::Parquet) {
+        match Partition::of(&path).filter(|_| kind == SourceKind::Parquet) {
             None => tables.push(table(path.clone(), false, path)),
             Some(partition) => {
                 let keys = partition.names().map(str::to_owned).collect();
@@ -112,7 +111,7 @@ mod tests {
     fn check(paths: &[&str], names: &[&str]) {
         let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
         let found: Vec<String> =
-            name_tables(DataFormat::Parquet, &paths).into_iter().map(|files| files.table).collect();
+            name_tables(SourceKind::Parquet, &paths).into_iter().map(|files| files.table).collect();
         assert_eq!(found, names);
     }
 
@@ -121,7 +120,7 @@ mod tests {
         check(&["/x/sales/year=2023/a.parquet", "/x/b.parquet", "/x/sales/year=2024/a.parquet"], &["sales", "b"]);
         check(&["/x/sales/year=2023/a", "/x/sales/month=1/a"], &["x_sales_1", "x_sales_2"]);
         let paths = ["/x/sales/year=2023/a.csv".into(), "/x/sales/year=2024/a.csv".into()];
-        assert_eq!(name_tables(DataFormat::Csv, &paths).len(), 2);
+        assert_eq!(name_tables(SourceKind::Csv, &paths).len(), 2);
     }
 
     #[test]

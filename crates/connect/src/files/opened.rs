@@ -9,9 +9,8 @@ use datafusion::catalog::TableProvider;
 use futures::FutureExt;
 use prospector_core::Problem;
 
-use super::delimited::{FileLayout, Stamp};
+use super::delimited::{Examined, Stamp};
 use super::failure::FileError;
-use crate::table::ColumnIssue;
 
 /// A file that can be queried, with its problems.
 pub(super) struct OpenFile {
@@ -21,14 +20,6 @@ pub(super) struct OpenFile {
     pub(super) examined: Option<Examined>,
     /// The state of the file, if the table depends on all of its rows.
     pub(super) stamp: Option<Stamp>,
-}
-
-/// The survey of a delimited file.
-pub(super) struct Examined {
-    pub(super) layout: Arc<FileLayout>,
-    /// The row count; `None` if another process has read the file.
-    pub(super) rows: Option<u64>,
-    pub(super) issues: Vec<ColumnIssue>,
 }
 
 impl OpenFile {

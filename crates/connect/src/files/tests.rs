@@ -17,7 +17,7 @@ use super::*;
 use crate::filter::FilterOp;
 
 /// Creates a folder with these files, and a connector for them.
-fn made(format: DataFormat, files: &[(&str, &[u8])]) -> (TempDir, Files) {
+fn made(kind: SourceKind, files: &[(&str, &[u8])]) -> (TempDir, Files) {
     let folder = tempfile::tempdir().unwrap();
     let mut paths = Vec::new();
     for (name, bytes) in files {
@@ -26,7 +26,7 @@ fn made(format: DataFormat, files: &[(&str, &[u8])]) -> (TempDir, Files) {
         fs::write(&path, bytes).unwrap();
         paths.push(path);
     }
-    let files = Files::new(format, &paths, false);
+    let files = Files::new(kind, &paths, false);
     (folder, files)
 }
 
@@ -42,18 +42,18 @@ async fn described(files: &dyn Connector) -> (Vec<String>, Vec<String>) {
     (found, problems.iter().map(|p| format!("{}: {}", name(&p.place), p.reason)).collect())
 }
 
-async fn check(format: DataFormat, file: (&str, &str), table: &str, problem: Option<&str>) -> (TempDir, Files) {
-    let (folder, files) = made(format, &[(file.0, file.1.as_bytes())]);
+async fn check(kind: SourceKind, file: (&str, &str), table: &str, problem: Option<&str>) -> (TempDir, Files) {
+    let (folder, files) = made(kind, &[(file.0, file.1.as_bytes())]);
     let (tables, problems) = described(&files).await;
     assert_eq!(tables, [table]);
     assert_eq!(problems.iter().map(String::as_str).collect::<Vec<_>>(), Vec::from_iter(problem));
     (folder, files)
 }
 
-async fn check_broken(format: DataFormat, bytes: &[u8], part: &str) {
-    let (_folder, files) = made(format, &[("broken", bytes)]);
+async fn check_broken(kind: SourceKind, bytes: &[u8], part: &str) {
+    let (_folder, files) = made(kind, &[("broken", bytes)]);
     let error = files.describe().await.unwrap_err();
-    assert!(matches!(error, ConnectError::Open { .. }) && error.to_string().contains(part), "{format:?}: {error}");
+    assert!(matches!(error, ConnectError::Open { .. }) && error.to_string().contains(part), "{kind:?}: {error}");
     let request = SampleRequest { contains: None, limit: 1 };
     assert!(files.sample("broken", "a", &request).await.is_err());
     assert!(files.statistics("broken", &[]).await.is_err());
@@ -78,7 +78,7 @@ async fn statistics_of(files: &Files, column: &str) -> Value {
 async fn a_csv_file_is_a_table() {
     let text = "id,when,\"Full \"\"Name\"\"\",share,ok\n1,2024-01-31,\"Smith, J\",0.5,true\n2,2024-02-01,\"a\nb\",1,false\n3,,,,\n";
     let table = "people 2[3]: id Int64, when Date32, Full \"Name\" Utf8, share Float64, ok Boolean";
-    let (_folder, files) = check(DataFormat::Csv, ("a %[?]#/people 2.csv", text), table, None).await;
+    let (_folder, files) = check(SourceKind::Csv, ("a %[?]#/people 2.csv", text), table, None).await;
     assert_eq!(values_of(&files, "Full \"Name\"", None).await, json!(["Smith, J", "a\nb"]));
     assert_eq!(values_of(&files, "WHEN", Some("-02-")).await, json!(["2024-02-01"]));
     assert_eq!(values_of(&files, "ok", None).await, json!([false, true]));
@@ -89,15 +89,15 @@ async fn a_csv_file_is_a_table() {
 #[tokio::test]
 async fn detects_the_separator() {
     let table = "t[1]: a Int64, b Utf8";
-    check(DataFormat::Csv, ("t.tsv", "a\tb\n1\tx,y,z\n"), table, None).await;
-    check(DataFormat::Csv, ("t.csv", "a;b\n1;x\n"), table, None).await;
-    check(DataFormat::Csv, ("t.csv", "a,\"b\"\n1,\"x;;\"\n"), table, None).await;
-    check(DataFormat::Csv, ("t.csv", "a,\"b;;\"\n1,x\n"), "t[1]: a Int64, b;; Utf8", None).await;
+    check(SourceKind::Csv, ("t.tsv", "a\tb\n1\tx,y,z\n"), table, None).await;
+    check(SourceKind::Csv, ("t.csv", "a;b\n1;x\n"), table, None).await;
+    check(SourceKind::Csv, ("t.csv", "a,\"b\"\n1,\"x;;\"\n"), table, None).await;
+    check(SourceKind::Csv, ("t.csv", "a,\"b;;\"\n1,x\n"), "t[1]: a Int64, b;; Utf8", None).await;
 }
 
 /// Checks the columns of a file, and the cells that are examples of its issues.
 async fn check_cells(text: &str, columns: &str, examples: &[&str]) {
-    let (_folder, files) = made(DataFormat::Csv, &[("t.csv", text.as_bytes())]);
+    let (_folder, files) = made(SourceKind::Csv, &[("t.csv", text.as_bytes())]);
     assert_eq!(described(&files).await.0, [columns], "{text:?}");
     let issues = files.describe().await.unwrap().0.remove(0).issues;
     let found: Vec<&str> = issues.iter().flat_map(|issue| &issue.examples).map(|cell| cell.value.as_str()).collect();
@@ -120,7 +120,7 @@ async fn thousands_with_points_are_open_in_files_with_semicolons() {
 #[tokio::test]
 async fn lines_are_counted_with_mixed_line_ends() {
     let (_folder, files) = made(
-        DataFormat::Csv,
+        SourceKind::Csv,
         &[("t.csv", b"Report\n\nmonth;amount\r\nJan;1\r\n\r\n\"Feb\nMar\";2\r\nApr;n/a\r\nMay;4\r\n")],
     );
     let issues = files.describe().await.unwrap().0.remove(0).issues;
@@ -130,8 +130,8 @@ async fn lines_are_counted_with_mixed_line_ends() {
 #[tokio::test]
 async fn header_names_are_made_usable() {
     let table = "t[1]: a Int64, a_2 Int64, column_3 Int64";
-    check(DataFormat::Csv, ("t.csv", "\u{feff}a,a,\n1,2,3\n"), table, None).await;
-    check(DataFormat::Csv, ("t.csv", "a,b\n"), "t[0]: a Utf8, b Utf8", None).await;
+    check(SourceKind::Csv, ("t.csv", "\u{feff}a,a,\n1,2,3\n"), table, None).await;
+    check(SourceKind::Csv, ("t.csv", "a,b\n"), "t[0]: a Utf8, b Utf8", None).await;
 }
 
 #[tokio::test]
@@ -139,11 +139,11 @@ async fn later_rows_may_contradict_the_first_ones() {
     let ones = "1,1,,2024-01-01\n".repeat(1200);
     let text = format!("a,b,c,d\n{ones}0.5,x,late,2024-13-77\n");
     let table = "t[1201]: a Float64, b Int64, c Utf8, d Date32";
-    let (folder, files) = check(DataFormat::Csv, ("t.csv", &text), table, None).await;
+    let (folder, files) = check(SourceKind::Csv, ("t.csv", &text), table, None).await;
     assert_eq!(values_of(&files, "b", None).await, json!([1]));
     assert_eq!(values_of(&files, "c", None).await, json!(["late"]));
     // The same without a preceding description.
-    let files = Files::new(DataFormat::Csv, &[folder.path().join("t.csv")], false);
+    let files = Files::new(SourceKind::Csv, &[folder.path().join("t.csv")], false);
     assert_eq!(statistics_of(&files, "a").await, json!([2, 0.5, 1.0, 0]));
 }
 
@@ -151,15 +151,15 @@ async fn later_rows_may_contradict_the_first_ones() {
 async fn ragged_rows_are_read_and_reported() {
     let text = "a,b\n1,2\n3\n4,5\n6\n";
     let note = "t.csv:3: 2 rows have fewer fields than the header; the missing fields are null";
-    let (_folder, files) = check(DataFormat::Csv, ("t.csv", text), "t[4]: a Int64, b Int64", Some(note)).await;
+    let (_folder, files) = check(SourceKind::Csv, ("t.csv", text), "t[4]: a Int64, b Int64", Some(note)).await;
     assert_eq!(statistics_of(&files, "b").await, json!([2, 2, 5, 2]));
     let note = "t.csv:2: 1 row has more fields than the header; the extra fields are ignored";
-    check(DataFormat::Csv, ("t.csv", "a,b\n1,2,3\n4,5\n"), "t[2]: a Int64, b Int64", Some(note)).await;
+    check(SourceKind::Csv, ("t.csv", "a,b\n1,2,3\n4,5\n"), "t[2]: a Int64, b Int64", Some(note)).await;
 }
 
 #[tokio::test]
 async fn text_in_other_encodings_is_read_and_reported() {
-    let (_folder, files) = made(DataFormat::Csv, &[("t.csv", b"name\nJos\xe9\n")]);
+    let (_folder, files) = made(SourceKind::Csv, &[("t.csv", b"name\nJos\xe9\n")]);
     let (tables, problems) = described(&files).await;
     assert_eq!((tables[0].as_str(), problems.len()), ("t[1]: name Utf8", 1));
     assert_eq!(values_of(&files, "name", Some("JOSÉ")).await, json!(["José"]));
@@ -174,13 +174,13 @@ async fn json_in_any_layout_is_a_table() {
         "\u{feff}[{\"a\": 1, \"b\": \"x\"}, {\"a\": 2}]",
         "{\n\"a\": 1,\n\"b\": \"x\"\n}\n{\n\"a\": 2\n}",
     ] {
-        for format in [DataFormat::Json, DataFormat::Jsonl] {
-            let (_folder, files) = check(format, ("t.json", text), table, None).await;
+        for kind in [SourceKind::Json, SourceKind::Jsonl] {
+            let (_folder, files) = check(kind, ("t.json", text), table, None).await;
             assert_eq!(values_of(&files, "a", None).await, json!([1, 2]));
         }
     }
-    check(DataFormat::Json, ("t.json", "{\n\"a\": 1\n}"), "t[1]: a Int64", None).await;
-    check(DataFormat::Json, ("t.json", "[1, \"x\"]"), "t[2]: value Utf8", None).await;
+    check(SourceKind::Json, ("t.json", "{\n\"a\": 1\n}"), "t[1]: a Int64", None).await;
+    check(SourceKind::Json, ("t.json", "[1, \"x\"]"), "t[2]: value Utf8", None).await;
 }
 
 #[tokio::test]
@@ -188,7 +188,7 @@ async fn nested_values_are_shown_as_json() {
     let text = r#"{"a": {"x": 1, "y": ["p", null]}, "b": [1, 2]}
         {"a": {"x": 1, "y": ["p", null]}, "b": null}"#;
     let table = "t[2]: a Struct(x Int64, y List(Utf8)), b List(Int64)";
-    let (_folder, files) = check(DataFormat::Jsonl, ("t.jsonl", text), table, None).await;
+    let (_folder, files) = check(SourceKind::Jsonl, ("t.jsonl", text), table, None).await;
     assert_eq!(values_of(&files, "a", Some("\"P\"")).await, json!([{"x": 1, "y": ["p", null]}]));
     assert_eq!(values_of(&files, "b", None).await, json!([[1, 2]]));
     assert_eq!(statistics_of(&files, "b").await, json!([1, null, null, 1]));
@@ -198,7 +198,7 @@ async fn nested_values_are_shown_as_json() {
 async fn json_of_mixed_types_is_text() {
     let text = r#"[{"a": 1, "b": {"x": 1}, "c": 1}, {"a": "x", "b": 2, "c": 2.5}, {"d": 18446744073709551615}]"#;
     let table = "t[3]: a Utf8, b Utf8, c Float64, d Utf8";
-    let (_folder, files) = check(DataFormat::Json, ("t.json", text), table, None).await;
+    let (_folder, files) = check(SourceKind::Json, ("t.json", text), table, None).await;
     assert_eq!(values_of(&files, "b", None).await, json!(["2", "{\"x\":1}"]));
     assert_eq!(values_of(&files, "d", None).await, json!(["18446744073709551615"]));
 }
@@ -207,30 +207,30 @@ async fn json_of_mixed_types_is_text() {
 async fn keeps_the_valid_records_of_invalid_json() {
     let note = "t.jsonl:2: 1 line was skipped because of invalid JSON: expected `,` or `}`";
     let text = "{\"a\": 1}\n{\"a\": 2\n{\"a\": 3}\n";
-    check(DataFormat::Jsonl, ("t.jsonl", text), "t[2]: a Int64", Some(note)).await;
+    check(SourceKind::Jsonl, ("t.jsonl", text), "t[2]: a Int64", Some(note)).await;
     let note = "t.json:2: the records from here on are skipped: EOF while parsing an object";
-    check(DataFormat::Json, ("t.json", "[{\"a\": 1},\n{\"a\": 2"), "t[1]: a Int64", Some(note)).await;
+    check(SourceKind::Json, ("t.json", "[{\"a\": 1},\n{\"a\": 2"), "t[1]: a Int64", Some(note)).await;
 }
 
 #[tokio::test]
 async fn invalid_files_report_why() {
-    let formats = [DataFormat::Csv, DataFormat::Json, DataFormat::Jsonl, DataFormat::Parquet, DataFormat::Arrow];
-    for format in formats {
-        check_broken(format, b"", "the file is empty").await;
-        let missing = Files::new(format, &["/nowhere/x".into()], false).describe().await.unwrap_err();
+    let kinds = [SourceKind::Csv, SourceKind::Json, SourceKind::Jsonl, SourceKind::Parquet, SourceKind::Arrow];
+    for kind in kinds {
+        check_broken(kind, b"", "the file is empty").await;
+        let missing = Files::new(kind, &["/nowhere/x".into()], false).describe().await.unwrap_err();
         assert!(missing.to_string().contains("no such file"), "{missing}");
     }
-    check_broken(DataFormat::Json, b"hello", "it is not JSON: line 1: expected value").await;
-    check_broken(DataFormat::Json, b"[]", "no records").await;
-    check_broken(DataFormat::Parquet, b"PAR1 cut off", "Parquet").await;
-    check_broken(DataFormat::Arrow, b"ARROW1\0\0 cut off", "truncated").await;
-    check_broken(DataFormat::Arrow, b"some other text", "neither an Arrow file nor").await;
-    check_broken(DataFormat::Arrow, b"FEA1 and so on", "version 1").await;
+    check_broken(SourceKind::Json, b"hello", "it is not JSON: line 1: expected value").await;
+    check_broken(SourceKind::Json, b"[]", "no records").await;
+    check_broken(SourceKind::Parquet, b"PAR1 cut off", "Parquet").await;
+    check_broken(SourceKind::Arrow, b"ARROW1\0\0 cut off", "truncated").await;
+    check_broken(SourceKind::Arrow, b"some other text", "neither an Arrow file nor").await;
+    check_broken(SourceKind::Arrow, b"FEA1 and so on", "version 1").await;
 }
 
 #[tokio::test]
 async fn one_invalid_file_does_not_affect_others() {
-    let (_folder, files) = made(DataFormat::Json, &[("a.json", b"[{\"x\": 1}]"), ("b.json", b"?"), ("c.json", b"")]);
+    let (_folder, files) = made(SourceKind::Json, &[("a.json", b"[{\"x\": 1}]"), ("b.json", b"?"), ("c.json", b"")]);
     let (tables, problems) = described(&files).await;
     assert_eq!(tables, ["a[1]: x Int64"]);
     assert_eq!(problems.len(), 2, "{problems:?}");
@@ -297,10 +297,10 @@ async fn arrow_files_and_streams_keep_their_types() {
     let mut stream = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
     stream.write(&batch).unwrap();
     let (file, stream) = (file.into_inner().unwrap(), stream.into_inner().unwrap());
-    check_broken(DataFormat::Arrow, &file[..file.len() / 2], "truncated").await;
-    check_broken(DataFormat::Arrow, &stream[..stream.len() / 2], "").await;
+    check_broken(SourceKind::Arrow, &file[..file.len() / 2], "truncated").await;
+    check_broken(SourceKind::Arrow, &stream[..stream.len() / 2], "").await;
     for bytes in [file, stream] {
-        let (_folder, files) = made(DataFormat::Arrow, &[("t.arrow", &bytes)]);
+        let (_folder, files) = made(SourceKind::Arrow, &[("t.arrow", &bytes)]);
         let (tables, problems) = described(&files).await;
         assert_eq!(problems, [""; 0]);
         let types = "t[3]: number UInt64, price Decimal128(10, 2), huge Decimal128(38, 2), day Date32, \
@@ -326,7 +326,7 @@ async fn parquet_files_keep_their_types_and_descriptions() {
     let bytes = writer.into_inner().unwrap();
 
     let (_folder, files) =
-        made(DataFormat::Parquet, &[("t.parquet", &bytes), ("cut.parquet", &bytes[..bytes.len() / 2])]);
+        made(SourceKind::Parquet, &[("t.parquet", &bytes), ("cut.parquet", &bytes[..bytes.len() / 2])]);
     let (tables, problems) = files.describe().await.unwrap();
     assert_eq!(tables[0].description, "All types.");
     assert_eq!(tables[0].columns[3].description, "The day.");
@@ -336,7 +336,7 @@ async fn parquet_files_keep_their_types_and_descriptions() {
 
 #[tokio::test]
 async fn samples_are_ordered_by_frequency_and_report_completeness() {
-    let (_folder, files) = made(DataFormat::Csv, &[("t.csv", b"c\nb\na\nc\nc\n")]);
+    let (_folder, files) = made(SourceKind::Csv, &[("t.csv", b"c\nb\na\nc\nc\n")]);
     let sample = |limit| {
         let request = SampleRequest { contains: None, limit };
         let files = &files;
@@ -348,7 +348,7 @@ async fn samples_are_ordered_by_frequency_and_report_completeness() {
 
 #[tokio::test]
 async fn searches_case_insensitively_and_escapes_wildcards() {
-    let (_folder, files) = made(DataFormat::Csv, &[("t.csv", "c\n50%\n500\nA_b\nÉa\n".as_bytes())]);
+    let (_folder, files) = made(SourceKind::Csv, &[("t.csv", "c\n50%\n500\nA_b\nÉa\n".as_bytes())]);
     assert_eq!(values_of(&files, "c", Some("50%")).await, json!(["50%"]));
     assert_eq!(values_of(&files, "c", Some("a_B")).await, json!(["A_b"]));
     assert_eq!(values_of(&files, "c", Some("éA")).await, json!(["Éa"]));
@@ -357,7 +357,7 @@ async fn searches_case_insensitively_and_escapes_wildcards() {
 
 #[tokio::test]
 async fn rejects_unknown_names() {
-    let (_folder, files) = made(DataFormat::Csv, &[("t.csv", b"c\n1\n")]);
+    let (_folder, files) = made(SourceKind::Csv, &[("t.csv", b"c\n1\n")]);
     let request = SampleRequest { contains: None, limit: 1 };
     for (table, column, part) in [("t", "d", "no column d"), ("u", "c", "no such table")] {
         for error in [
@@ -371,7 +371,7 @@ async fn rejects_unknown_names() {
 
 #[tokio::test]
 async fn reads_the_current_state_of_a_growing_file() {
-    let (folder, files) = made(DataFormat::Csv, &[("t.csv", b"c\n1\n")]);
+    let (folder, files) = made(SourceKind::Csv, &[("t.csv", b"c\n1\n")]);
     assert_eq!(described(&files).await.0, ["t[1]: c Int64"]);
     fs::write(folder.path().join("t.csv"), "c\n1\n2\n").unwrap();
     assert_eq!(values_of(&files, "c", None).await, json!([1, 2]));
@@ -380,8 +380,8 @@ async fn reads_the_current_state_of_a_growing_file() {
 
 #[tokio::test]
 async fn a_file_that_is_removed_is_an_error() {
-    for (format, name, text) in [(DataFormat::Csv, "t.csv", "c\n1\n"), (DataFormat::Json, "t.json", "[{\"c\": 1}]")] {
-        let (folder, files) = made(format, &[(name, text.as_bytes())]);
+    for (kind, name, text) in [(SourceKind::Csv, "t.csv", "c\n1\n"), (SourceKind::Json, "t.json", "[{\"c\": 1}]")] {
+        let (folder, files) = made(kind, &[(name, text.as_bytes())]);
         assert_eq!(values_of(&files, "c", None).await, json!([1]));
         fs::remove_file(folder.path().join(name)).unwrap();
         let request = SampleRequest { contains: None, limit: 1 };
@@ -397,7 +397,7 @@ async fn wide_tables_are_measured_in_parts() {
     let names: Vec<String> = (0..130).map(|n| format!("c{n}")).collect();
     let row: Vec<String> = (0..130).map(|n| n.to_string()).collect();
     let (_folder, files) =
-        made(DataFormat::Csv, &[("t.csv", format!("{}\n{}\n", names.join(","), row.join(",")).as_bytes())]);
+        made(SourceKind::Csv, &[("t.csv", format!("{}\n{}\n", names.join(","), row.join(",")).as_bytes())]);
     let statistics = files.statistics("t", &[]).await.unwrap();
     assert_eq!(statistics.len(), 130);
     assert_eq!((statistics[129].column.as_str(), &statistics[129].max), ("c129", &Some(json!(129))));
@@ -408,7 +408,7 @@ async fn integers_keep_all_their_digits() {
     let batch = RecordBatch::try_from_iter([("i", Arc::new(Int64Array::from(vec![i64::MIN])) as ArrayRef)]).unwrap();
     let mut file = FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
     file.write(&batch).unwrap();
-    let (_folder, files) = made(DataFormat::Arrow, &[("t.arrow", &file.into_inner().unwrap())]);
+    let (_folder, files) = made(SourceKind::Arrow, &[("t.arrow", &file.into_inner().unwrap())]);
     assert_eq!(values_of(&files, "i", Some("-922")).await, json!([i64::MIN]));
     assert_eq!(values_of(&files, "i", Some("x")).await, json!([]));
     let text = StringArray::from(vec!["ä".repeat(300)]);
@@ -435,7 +435,7 @@ async fn partitioned_files_are_one_table() {
         // A file may have more or fewer columns.
         ("sales/year=2024/day=2024-02-02/by=c/x y#.parquet", third.as_slice()),
     ];
-    let (folder, files) = made(DataFormat::Parquet, &paths);
+    let (folder, files) = made(SourceKind::Parquet, &paths);
     let (tables, problems) = described(&files).await;
     assert_eq!(tables, ["sales[4]: n Int64, m Int64, year Int64, day Date32, by Utf8"]);
     assert_eq!(problems, [] as [&str; 0]);
@@ -455,7 +455,7 @@ async fn partitioned_files_are_one_table() {
 
     // A damaged file is named.
     fs::write(folder.path().join(paths[1].0), "PAR1").unwrap();
-    let files = Files::new(DataFormat::Parquet, &paths.map(|(path, _)| folder.path().join(path)), false);
+    let files = Files::new(SourceKind::Parquet, &paths.map(|(path, _)| folder.path().join(path)), false);
     let error = files.describe().await.unwrap_err().to_string();
     assert!(error.contains("HIVE_DEFAULT_PARTITION__/x.parquet"), "{error}");
 }

@@ -15,7 +15,7 @@ use zip::ZipArchive;
 use super::delimited::{Content, RECORDS_OF_HEADER, Stamp};
 use super::failure::FileError;
 use super::{File as TableFile, Files};
-use crate::data_files::{DataFile, DataFiles, DataFormat};
+use crate::data_files::{DataFile, DataFiles};
 use crate::filter::FilterCondition;
 use crate::rows::{Rows, SampleRequest, Samples, Statistics};
 use crate::source_kind::SourceKind;
@@ -115,7 +115,7 @@ impl Connector for Workbooks {
             layout: None,
         };
         let files = self.paths.iter().map(file).collect();
-        Some(DataFiles { format: DataFormat::Xlsx, is_strict: self.is_strict, files })
+        Some(DataFiles { kind: SourceKind::Xlsx, is_strict: self.is_strict, files })
     }
 }
 
@@ -148,7 +148,7 @@ fn read_all(paths: &[PathBuf], is_strict: bool) -> Result<(Files, Vec<Problem>),
         problems.extend(sheet.problem);
         files.push(TableFile::of_sheet(path, name, sheet.content, is_strict));
     }
-    Ok((Files::of(DataFormat::Xlsx, files, is_strict), problems))
+    Ok((Files::of(SourceKind::Xlsx, files, is_strict), problems))
 }
 
 /// Returns the name of each table: that of its sheet, or that of its file if the sheet name is a default or the only one.

@@ -112,20 +112,8 @@ impl Mongo {
             description += &format!("{gap}view on {on}");
         }
         let name = place.name.clone();
-        let foreign_keys = Vec::new();
-        Ok((
-            Table {
-                name,
-                description,
-                row_count,
-                row_count_estimated,
-                columns,
-                foreign_keys,
-                is_view,
-                ..Table::default()
-            },
-            problems,
-        ))
+        let table = Table { name, description, row_count, row_count_estimated, columns, is_view, ..Table::default() };
+        Ok((table, problems))
     }
 
     /// Returns the number of documents, and whether it is an estimate.

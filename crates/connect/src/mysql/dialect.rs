@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::display;
 use crate::filter::{ConditionError, boolean, number, text};
 use crate::statement::{self, BoundValue, TypedColumn};
+use crate::{display, sql_server};
 
 /// The SQL of MySQL and MariaDB.
 pub(super) struct Dialect;
@@ -20,7 +20,7 @@ impl statement::Dialect for Dialect {
             Ok(number) => ("?".to_owned(), BoundValue::Integer(number)),
             Err(_) => ("CAST(? AS DECIMAL(65,30))".to_owned(), BoundValue::Text(number)),
         };
-        Ok(match (Shape::of(column), column.data_type.as_str()) {
+        Ok(match (<Shape as sql_server::Shape>::of(column), column.data_type.as_str()) {
             (_, "float" | "double") => {
                 let number = number(value)?;
                 (
@@ -50,7 +50,7 @@ impl statement::Dialect for Dialect {
 
 /// The supported operations on values of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     Number,
     Bits,
     /// Ordered values: dates and times.
@@ -63,8 +63,20 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// Returns the shape of a column, by its type name in `information_schema`.
-    pub(super) fn of(column: &TypedColumn) -> Shape {
+    /// Returns an expression that an aggregate of the group can be taken of.
+    fn value(self, name: &str) -> String {
+        match self {
+            Shape::Bits => format!("{name} + 0"),
+            Shape::Words | Shape::Nested => format!("CAST({name} AS CHAR)"),
+            Shape::Number | Shape::Ordered => name.to_owned(),
+            Shape::Bytes => "NULL".to_owned(),
+        }
+    }
+}
+
+impl sql_server::Shape for Shape {
+    /// By the type name in `information_schema`.
+    fn of(column: &TypedColumn) -> Shape {
         match column.data_type.as_str() {
             "tinyint" | "smallint" | "mediumint" | "int" | "bigint" | "decimal" | "float" | "double" | "year" => {
                 Shape::Number
@@ -79,8 +91,11 @@ impl Shape {
         }
     }
 
-    /// Returns the grouping key. Different values are never merged, whatever the collation.
-    pub(super) fn key(self, name: &str) -> String {
+    fn is_bytes(self) -> bool {
+        self == Shape::Bytes
+    }
+
+    fn key(self, name: &str) -> String {
         match self {
             Shape::Number | Shape::Ordered => name.to_owned(),
             Shape::Bits => format!("{name} + 0"),
@@ -89,27 +104,19 @@ impl Shape {
         }
     }
 
-    /// Returns an expression that an aggregate of the group can be taken of.
-    pub(super) fn value(self, name: &str) -> String {
+    fn group(self, name: &str) -> String {
+        format!("{} AS k, min({}) AS v", self.key(name), self.value(name))
+    }
+
+    fn shorten(self) -> String {
         match self {
-            Shape::Bits => format!("{name} + 0"),
-            Shape::Words | Shape::Nested => format!("CAST({name} AS CHAR)"),
-            Shape::Number | Shape::Ordered => name.to_owned(),
-            Shape::Bytes => "NULL".to_owned(),
+            Shape::Number | Shape::Bits | Shape::Ordered => "k".to_owned(),
+            Shape::Words | Shape::Nested => format!("LEFT(v, {})", display::MAX_CHARS),
+            Shape::Bytes => "LENGTH(k)".to_owned(),
         }
     }
 
-    /// Returns the value of a group as sent: long texts are truncated.
-    pub(super) fn shorten(self, key: &str, value: &str) -> String {
-        match self {
-            Shape::Number | Shape::Bits | Shape::Ordered => key.to_owned(),
-            Shape::Words | Shape::Nested => format!("LEFT({value}, {})", display::MAX_CHARS),
-            Shape::Bytes => format!("LENGTH({key})"),
-        }
-    }
-
-    /// Returns the minimum or maximum as sent, by its aggregate function.
-    pub(super) fn end(self, function: &str, name: &str) -> String {
+    fn end(self, function: &str, name: &str) -> String {
         match self {
             Shape::Number | Shape::Bits | Shape::Ordered => format!("{function}({})", self.value(name)),
             Shape::Words => format!("LEFT({function}({}), {})", self.value(name), display::MAX_CHARS),

@@ -9,9 +9,10 @@ use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 use sqlx::{AssertSqlSafe, Column, ConnectOptions, Executor, MySql, Row, SqlSafeStr, Statement as _};
 
 use super::value::{size, text, value};
-use crate::budget::{Budget, Excess};
+use crate::budget::Budget;
 use crate::rows::{BlockSender, Rows};
 use crate::server::ReadOnlySession;
+use crate::sql_server::FetchedRows;
 use crate::statement::{BoundValue, Statement};
 
 /// Modes that affect the validity and computation of values: the server's settings are kept, so that a query has the same
@@ -153,15 +154,6 @@ impl ReadOnlySession for MySqlConnection {
 
 async fn set(connection: &mut MySqlConnection, settings: &str) -> Result<(), sqlx::Error> {
     sqlx::raw_sql(AssertSqlSafe(format!("SET {settings}"))).execute(connection).await.map(drop)
-}
-
-/// The rows of a result.
-pub(super) struct FetchedRows {
-    pub(super) rows: Rows,
-    /// The size limit that ended the reading, if any.
-    pub(super) excess: Option<Excess>,
-    /// Whether unread rows are left; the connection cannot be reused then.
-    pub(super) is_left: bool,
 }
 
 /// Fetches the result of one statement: at most `cap` rows within the budget. With `blocks`, the rows are sent there in

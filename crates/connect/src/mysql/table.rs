@@ -6,11 +6,12 @@ use sqlx::mysql::MySqlConnection;
 use super::dialect::Dialect;
 use super::session::fetch;
 use crate::budget::Budget;
+use crate::sql_server::Place;
 use crate::statement::{BoundValue, Dialect as _, Statement, TypedColumn};
 
 /// The databases to describe, and the one whose tables have unprefixed names.
 #[derive(Debug, Clone)]
-pub(super) struct Scope {
+pub(crate) struct Scope {
     /// The database whose tables have unprefixed names.
     own: Option<String>,
     /// The databases to describe; empty means all but system databases.
@@ -41,14 +42,6 @@ impl Scope {
             _ => format!("{database}.{table}"),
         }
     }
-}
-
-/// A resolved table.
-pub(super) struct Place {
-    /// The quoted name.
-    pub(super) from: String,
-    /// The columns, with their types without length.
-    pub(super) columns: Vec<TypedColumn>,
 }
 
 /// Finds a table by name: an exact match, or else the only case-insensitive one.

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::display;
 use crate::filter::{ConditionError, boolean, number, text};
 use crate::statement::{self, BoundValue, TypedColumn};
+use crate::{display, sql_server};
 
 /// The SQL of PostgreSQL.
 pub(super) struct Dialect;
@@ -42,7 +42,7 @@ impl statement::Dialect for Dialect {
 
 /// The supported operations on values of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// Ordered by the type.
     Ordered,
     /// Ordered as texts: texts, UUIDs, the labels of an enum.
@@ -53,9 +53,9 @@ pub(super) enum Shape {
     Nested,
 }
 
-impl Shape {
-    /// Returns the shape of a column, by its type as written by `format_type`.
-    pub(super) fn of(column: &TypedColumn) -> Shape {
+impl sql_server::Shape for Shape {
+    /// By the type as written by `format_type`.
+    fn of(column: &TypedColumn) -> Shape {
         let name = column.data_type.as_str();
         match name {
             "bytea" => Shape::Bytes,
@@ -82,25 +82,30 @@ impl Shape {
         }
     }
 
-    /// Returns the grouping key. Different values are never merged, whatever the collation.
-    pub(super) fn key(self, name: &str) -> String {
+    fn is_bytes(self) -> bool {
+        self == Shape::Bytes
+    }
+
+    fn key(self, name: &str) -> String {
         match self {
             Shape::Ordered | Shape::Boolean | Shape::Bytes => name.to_owned(),
             Shape::Words | Shape::Nested => format!("{name}::text COLLATE \"C\""),
         }
     }
 
-    /// Returns the grouping key as sent: long texts are truncated.
-    pub(super) fn shorten(self, key: &str) -> String {
+    fn group(self, name: &str) -> String {
+        format!("{} AS k", self.key(name))
+    }
+
+    fn shorten(self) -> String {
         match self {
-            Shape::Ordered | Shape::Boolean => key.to_owned(),
-            Shape::Bytes => format!("octet_length({key})"),
-            Shape::Words | Shape::Nested => format!("left({key}, {})", display::MAX_CHARS),
+            Shape::Ordered | Shape::Boolean => "k".to_owned(),
+            Shape::Bytes => "octet_length(k)".to_owned(),
+            Shape::Words | Shape::Nested => format!("left(k, {})", display::MAX_CHARS),
         }
     }
 
-    /// Returns the minimum or maximum as sent, by its aggregate function.
-    pub(super) fn end(self, function: &str, name: &str) -> String {
+    fn end(self, function: &str, name: &str) -> String {
         match self {
             Shape::Ordered => format!("{function}({name})"),
             Shape::Words | Shape::Boolean => {

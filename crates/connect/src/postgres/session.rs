@@ -14,6 +14,7 @@ use super::value::value;
 use crate::budget::{Budget, Excess};
 use crate::rows::{BlockSender, Rows};
 use crate::server::ReadOnlySession;
+use crate::sql_server::FetchedRows;
 use crate::statement::{BoundValue, Statement};
 
 /// Settings that affect the parsing of texts and the format of values, overriding those of the server. Settings unknown
@@ -129,14 +130,6 @@ impl ReadOnlySession for PgConnection {
     }
 }
 
-/// The rows of a result.
-pub(super) struct FetchedRows {
-    pub(super) rows: Rows,
-    /// The size limit that ended the reading, if any. The server is still sending then, so the connection cannot be
-    /// reused.
-    pub(super) excess: Option<Excess>,
-}
-
 /// Fetches the result of one query: at most `cap` rows within the budget. With `blocks`, the rows are sent there in
 /// blocks limited by the budget, and none is left in the returned result.
 ///
@@ -152,7 +145,7 @@ pub(super) async fn fetch(
     blocks: Option<&BlockSender>,
 ) -> Result<FetchedRows, sqlx::Error> {
     let (columns, has_flag) = open(connection, statement).await?;
-    let mut answer = FetchedRows { rows: Rows { columns, ..Rows::default() }, excess: None };
+    let mut answer = FetchedRows { rows: Rows { columns, ..Rows::default() }, excess: None, is_left: false };
     let (mut block, mut count) = (FIRST_BLOCK, 0);
     loop {
         let wanted = (cap - count).saturating_add(1).min(block);
@@ -169,7 +162,7 @@ pub(super) async fn fetch(
             match read(&row, answer.rows.columns.len(), has_flag, &mut budget) {
                 Ok(values) => answer.rows.rows.push(values),
                 Err(excess) => {
-                    answer.excess = Some(excess);
+                    (answer.excess, answer.is_left) = (Some(excess), true);
                     return Ok(answer);
                 }
             }

@@ -4,6 +4,7 @@ use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::dialect::Dialect;
+use crate::sql_server::Place;
 use crate::statement::{Dialect as _, TypedColumn};
 
 /// Tables, partitioned tables, views, materialized views and foreign tables (`c`) of the requested schemas (`n`): `$1`,
@@ -18,16 +19,9 @@ pub(super) const RELATIONS: &str = "FROM pg_class c JOIN pg_namespace n ON n.oid
 /// The displayed name of a table: without its schema in `public`.
 pub(super) const NAME: &str = "CASE WHEN n.nspname = 'public' THEN c.relname ELSE n.nspname || '.' || c.relname END";
 
-/// A resolved table.
-pub(super) struct Place {
-    /// The quoted name.
-    pub(super) from: String,
-    /// The readable columns, with the types that values are cast to: without length, and for a domain its base type.
-    pub(super) columns: Vec<TypedColumn>,
-}
-
 /// Finds a table by name: an exact match, or else the only case-insensitive one. If two have the same displayed name,
-/// such as `a.b` of `public` and `b` of the schema `a`, it is the described one.
+/// such as `a.b` of `public` and `b` of the schema `a`, it is the described one. Columns have the types that values are
+/// cast to: for a domain its base type.
 pub(super) async fn find(
     connection: &mut PgConnection,
     schemas: &[String],

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::Order;
 use crate::filter::{FilterCondition, FilterOp};
+use crate::statement::escape_pattern;
 
 /// Why a text is rejected; the message is returned to the model.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +62,7 @@ pub(super) fn plain(filter: FilterCondition) -> FilterCondition {
     match function.to_ascii_lowercase().as_str() {
         "date" => make(filter.op, filter.value),
         "lower" | "upper" => match (filter.op, &filter.value) {
-            (FilterOp::Eq, Value::String(text)) => make(FilterOp::Like, json!(escape(text))),
+            (FilterOp::Eq, Value::String(text)) => make(FilterOp::Like, json!(escape_pattern(text))),
             (FilterOp::Like | FilterOp::NotLike, _) => make(filter.op, filter.value),
             _ => filter,
         },
@@ -82,18 +83,6 @@ pub(super) fn plain(filter: FilterCondition) -> FilterCondition {
         }
         _ => filter,
     }
-}
-
-/// Escapes a text as a pattern that only matches itself.
-fn escape(text: &str) -> String {
-    let mut pattern = String::new();
-    for c in text.chars() {
-        if matches!(c, '%' | '_' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(c);
-    }
-    pattern
 }
 
 /// Parses `db.t.c = 'x'` and the other comparisons.

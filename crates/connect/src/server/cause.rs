@@ -12,7 +12,7 @@ pub(crate) const ROW_TOO_LARGE: &str = "PR001";
 pub(super) struct KnownCause {
     pub(super) cause: Cause,
     /// The code of the server: an SQLSTATE of PostgreSQL, an error number of MySQL.
-    pub(super) code: Option<Box<str>>,
+    pub(super) code: Option<String>,
 }
 
 /// Returns the cause of a failed statement.
@@ -30,7 +30,7 @@ pub(super) fn find(error: &sqlx::Error) -> KnownCause {
         sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed => (Cause::Gone, None),
         _ => (Cause::Other, None),
     };
-    KnownCause { cause, code: code.map(String::into_boxed_str) }
+    KnownCause { cause, code }
 }
 
 /// Returns the name of the unknown column in a statement, without its table. PostgreSQL reports its position in the text,

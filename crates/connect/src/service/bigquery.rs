@@ -15,11 +15,12 @@ const DEFAULT_MAX_BYTES_BILLED: u64 = 10 << 30;
 /// secrets.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct BigquerySource {
-    endpoint: Endpoint,
+    pub(crate) endpoint: Endpoint,
     project: String,
-    datasets: Vec<String>,
-    location: Option<String>,
-    max_bytes_billed: u64,
+    /// The described datasets; empty means all.
+    pub(crate) datasets: Vec<String>,
+    pub(crate) location: Option<String>,
+    pub(crate) max_bytes_billed: u64,
 }
 
 impl BigquerySource {
@@ -67,26 +68,6 @@ impl BigquerySource {
     /// Returns the id of the project.
     pub fn project(&self) -> &str {
         &self.project
-    }
-}
-
-#[cfg(feature = "bigquery")]
-impl BigquerySource {
-    pub(crate) fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
-    }
-
-    /// Returns the described datasets; empty means all.
-    pub(crate) fn datasets(&self) -> &[String] {
-        &self.datasets
-    }
-
-    pub(crate) fn location(&self) -> Option<&str> {
-        self.location.as_deref()
-    }
-
-    pub(crate) fn max_bytes_billed(&self) -> u64 {
-        self.max_bytes_billed
     }
 }
 

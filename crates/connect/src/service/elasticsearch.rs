@@ -8,8 +8,9 @@ use crate::error::AddressError;
 /// The address of an Elasticsearch or OpenSearch cluster, and its described indices. Displayed without secrets.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ElasticsearchSource {
-    endpoint: Endpoint,
-    indices: Vec<String>,
+    pub(crate) endpoint: Endpoint,
+    /// The described names and patterns; empty means all.
+    pub(crate) indices: Vec<String>,
 }
 
 impl ElasticsearchSource {
@@ -27,18 +28,6 @@ impl ElasticsearchSource {
             return Err(AddressError::Name { name: wrong.clone(), of: "name or pattern of indices" });
         }
         Ok(ElasticsearchSource { endpoint, indices: indices.to_vec() })
-    }
-}
-
-#[cfg(feature = "elasticsearch")]
-impl ElasticsearchSource {
-    pub(crate) fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
-    }
-
-    /// Returns the described names and patterns; empty means all.
-    pub(crate) fn indices(&self) -> &[String] {
-        &self.indices
     }
 }
 

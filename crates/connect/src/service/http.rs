@@ -74,7 +74,7 @@ impl HttpClient {
 
     #[cfg(feature = "bigquery")]
     pub(crate) fn access(&self) -> &Access {
-        self.endpoint.access()
+        &self.endpoint.access
     }
 
     /// Returns the name of the service in messages.
@@ -97,7 +97,7 @@ impl HttpClient {
 
     /// Sends a request with the configured credentials, or with `token` instead, and returns the JSON response.
     pub(crate) async fn ask(&self, question: Request<'_>, token: Option<&str>) -> Result<Value, RequestFailure> {
-        let mut url = self.endpoint.url().clone();
+        let mut url = self.endpoint.url.clone();
         if let Ok(mut path) = url.path_segments_mut() {
             path.pop_if_empty().extend(question.path.iter());
         }
@@ -105,7 +105,7 @@ impl HttpClient {
             url.query_pairs_mut().extend_pairs(question.parameters.iter().map(|(key, value)| (*key, value.as_str())));
         }
         let mut request = self.client().await?.request(question.method, url);
-        let authorization = match (token, self.endpoint.access()) {
+        let authorization = match (token, &self.endpoint.access) {
             (Some(token), _) => Some(format!("Bearer {token}")),
             (None, Access::Token(token)) => Some(format!("Bearer {token}")),
             (None, Access::ApiKey(key)) => Some(format!("ApiKey {key}")),
@@ -154,7 +154,7 @@ impl HttpClient {
     /// Removes secrets from the message of a failure.
     fn scrub(&self, failure: RequestFailure, token: Option<&str>) -> RequestFailure {
         let clean = |text: String| {
-            let secrets = self.endpoint.access().secrets().into_iter().chain(token.map(str::to_owned));
+            let secrets = self.endpoint.access.secrets().into_iter().chain(token.map(str::to_owned));
             secrets.filter(|secret| !secret.is_empty()).fold(text, |text, secret| text.replace(&secret, "***"))
         };
         match failure {
@@ -170,15 +170,7 @@ impl HttpClient {
 
     /// Converts a failure to the error of an operation on a table.
     pub(crate) fn statement_error(&self, table: &str, failure: RequestFailure) -> ConnectError {
-        let read = |cause: Cause, status: u16, reason: String| ConnectError::Read {
-            place: self.place.clone(),
-            table: table.to_owned(),
-            reason: reason.into(),
-            cause,
-            code: Some(status.to_string().into_boxed_str()),
-            column: None,
-            source: None,
-        };
+        let read = |cause, status: u16, reason: String| self.read_error(table, cause, reason).with_code(Some(status));
         match failure {
             RequestFailure::Unreached(reason) => ConnectError::connect(&self.place, reason),
             RequestFailure::Locked(reason) => {
@@ -212,13 +204,13 @@ fn read_answer(status: StatusCode, bytes: &[u8]) -> Result<Value, RequestFailure
         let wrong = |error| RequestFailure::Failed(status.as_u16(), format!("the response is not JSON: {error}"));
         return parsed.map_err(wrong);
     }
-    let said = parsed.ok().and_then(|answer| find_message(&answer)).unwrap_or_else(|| {
+    let answer = parsed.unwrap_or_default();
+    let said = find_message(&answer).unwrap_or_else(|| {
         let text = String::from_utf8_lossy(bytes);
         format!("{status} {}", truncate(&text, MAX_PAGE_CHARS)).trim().to_owned()
     });
     // Google uses the same status for exceeded quotas.
-    let word = serde_json::from_slice::<Value>(bytes).ok();
-    let word = word.as_ref().and_then(|answer| answer.pointer("/error/errors/0/reason")?.as_str());
+    let word = answer.pointer("/error/errors/0/reason").and_then(Value::as_str);
     let is_quota = word.is_some_and(|word| matches!(word, "rateLimitExceeded" | "quotaExceeded" | "billingNotEnabled"));
     Err(match status.as_u16() {
         _ if word == Some("bytesBilledLimitExceeded") => RequestFailure::TooLarge(format!("too large: {said}")),

@@ -46,8 +46,11 @@ impl Bounded {
     }
 }
 
-/// Forwards boolean methods without arguments.
+/// Forwards methods: those with a signature, or boolean ones without arguments.
 macro_rules! forward {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        $(fn $name(&self, $($argument: $type),*) -> $result { self.base.$name($($argument),*) })*
+    };
     ($($name:ident)*) => {
         $(fn $name(&self) -> bool { self.base.$name() })*
     };
@@ -55,10 +58,6 @@ macro_rules! forward {
 
 // Every method of the trait is forwarded: a missing one would use the default instead of the base.
 impl Dialect for Bounded {
-    fn dialect(&self) -> TypeId {
-        self.base.dialect()
-    }
-
     fn parse_prefix(&self, parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
         match self.step() {
             Ok(()) => self.base.parse_prefix(parser),
@@ -87,87 +86,30 @@ impl Dialect for Bounded {
         }
     }
 
-    fn get_next_precedence_default(&self, parser: &Parser) -> Result<u8, ParserError> {
-        self.base.get_next_precedence_default(parser)
-    }
-
-    fn parse_column_option(
-        &self,
-        parser: &mut Parser,
-    ) -> Result<Option<Result<Option<ColumnOption>, ParserError>>, ParserError> {
-        self.base.parse_column_option(parser)
-    }
-
-    fn is_delimited_identifier_start(&self, ch: char) -> bool {
-        self.base.is_delimited_identifier_start(ch)
-    }
-
-    fn is_nested_delimited_identifier_start(&self, ch: char) -> bool {
-        self.base.is_nested_delimited_identifier_start(ch)
-    }
-
-    fn peek_nested_delimited_identifier_quotes(&self, chars: Peekable<Chars<'_>>) -> Option<(char, Option<char>)> {
-        self.base.peek_nested_delimited_identifier_quotes(chars)
-    }
-
-    fn identifier_quote_style(&self, identifier: &str) -> Option<char> {
-        self.base.identifier_quote_style(identifier)
-    }
-
-    fn is_identifier_start(&self, ch: char) -> bool {
-        self.base.is_identifier_start(ch)
-    }
-
-    fn is_identifier_part(&self, ch: char) -> bool {
-        self.base.is_identifier_part(ch)
-    }
-
-    fn is_custom_operator_part(&self, ch: char) -> bool {
-        self.base.is_custom_operator_part(ch)
-    }
-
-    fn prec_value(&self, precedence: Precedence) -> u8 {
-        self.base.prec_value(precedence)
-    }
-
-    fn prec_unknown(&self) -> u8 {
-        self.base.prec_unknown()
-    }
-
-    fn is_reserved_for_identifier(&self, keyword: Keyword) -> bool {
-        self.base.is_reserved_for_identifier(keyword)
-    }
-
-    fn get_reserved_keywords_for_select_item_operator(&self) -> &[Keyword] {
-        self.base.get_reserved_keywords_for_select_item_operator()
-    }
-
-    fn get_reserved_grantees_types(&self) -> &[GranteesType] {
-        self.base.get_reserved_grantees_types()
-    }
-
-    fn is_column_alias(&self, keyword: &Keyword, parser: &mut Parser) -> bool {
-        self.base.is_column_alias(keyword, parser)
-    }
-
-    fn is_select_item_alias(&self, explicit: bool, keyword: &Keyword, parser: &mut Parser) -> bool {
-        self.base.is_select_item_alias(explicit, keyword, parser)
-    }
-
-    fn is_table_factor(&self, keyword: &Keyword, parser: &mut Parser) -> bool {
-        self.base.is_table_factor(keyword, parser)
-    }
-
-    fn is_table_alias(&self, keyword: &Keyword, parser: &mut Parser) -> bool {
-        self.base.is_table_alias(keyword, parser)
-    }
-
-    fn is_table_factor_alias(&self, explicit: bool, keyword: &Keyword, parser: &mut Parser) -> bool {
-        self.base.is_table_factor_alias(explicit, keyword, parser)
-    }
-
-    fn is_identifier_generating_function_name(&self, name: &Ident, parts: &[ObjectNamePart]) -> bool {
-        self.base.is_identifier_generating_function_name(name, parts)
+    forward! {
+        fn dialect() -> TypeId;
+        fn get_next_precedence_default(parser: &Parser) -> Result<u8, ParserError>;
+        fn parse_column_option(
+            parser: &mut Parser
+        ) -> Result<Option<Result<Option<ColumnOption>, ParserError>>, ParserError>;
+        fn is_delimited_identifier_start(ch: char) -> bool;
+        fn is_nested_delimited_identifier_start(ch: char) -> bool;
+        fn peek_nested_delimited_identifier_quotes(chars: Peekable<Chars<'_>>) -> Option<(char, Option<char>)>;
+        fn identifier_quote_style(identifier: &str) -> Option<char>;
+        fn is_identifier_start(ch: char) -> bool;
+        fn is_identifier_part(ch: char) -> bool;
+        fn is_custom_operator_part(ch: char) -> bool;
+        fn prec_value(precedence: Precedence) -> u8;
+        fn prec_unknown() -> u8;
+        fn is_reserved_for_identifier(keyword: Keyword) -> bool;
+        fn get_reserved_keywords_for_select_item_operator() -> &[Keyword];
+        fn get_reserved_grantees_types() -> &[GranteesType];
+        fn is_column_alias(keyword: &Keyword, parser: &mut Parser) -> bool;
+        fn is_select_item_alias(explicit: bool, keyword: &Keyword, parser: &mut Parser) -> bool;
+        fn is_table_factor(keyword: &Keyword, parser: &mut Parser) -> bool;
+        fn is_table_alias(keyword: &Keyword, parser: &mut Parser) -> bool;
+        fn is_table_factor_alias(explicit: bool, keyword: &Keyword, parser: &mut Parser) -> bool;
+        fn is_identifier_generating_function_name(name: &Ident, parts: &[ObjectNamePart]) -> bool;
     }
 
     forward!(

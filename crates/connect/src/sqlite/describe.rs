@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use prospector_core::Problem;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{AssertSqlSafe, SqliteConnection};
+use rusqlite::{ErrorCode, Row};
 
-use super::pool::{Database, is_interrupted, limit, reason};
+use super::failure::{OpenError, SessionFailure, explain};
+use super::session::Session;
 use super::value::{integer, text};
 use super::{COLUMNS_A_QUERY, STATEMENT_TIMEOUT, quote};
+use crate::keys;
 use crate::table::{Column, ColumnType, ForeignKey, Table};
-use crate::{ConnectError, keys};
 
 /// SQLite joins at most 500 selects in one statement.
 const TABLES_A_QUERY: usize = 200;
@@ -41,89 +41,75 @@ const KEYS: &str = "SELECT s.name, f.id, f.\"table\", f.\"from\", f.\"to\" \
      FROM sqlite_schema s, pragma_foreign_key_list(s.name, 'main') f WHERE s.type = 'table' \
      ORDER BY s.rowid, f.id DESC, f.seq";
 
-pub(super) async fn describe(database: &Database) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
-    let place = database.path().display().to_string();
-    let mut connection = database.connection(STATEMENT_TIMEOUT).await?;
-    // Catalogs describe many databases but query few of them.
-    connection.close_on_drop();
-    let connection = &mut *connection;
+pub(super) fn describe(session: &Session) -> Result<(Vec<Table>, Vec<Problem>), SessionFailure> {
+    session.stop_at(Instant::now() + STATEMENT_TIMEOUT)?;
+    let place = session.place.as_str();
     let mut problems: Vec<Problem> =
-        database.warning().await.map(|reason| Problem::warning(&place, reason)).into_iter().collect();
+        session.warning.map(|reason| Problem::warning(place, reason)).into_iter().collect();
 
-    let objects = sqlx::query(AssertSqlSafe(format!(
-        "SELECT s.name, l.type = 'table', s.type = 'view' {OBJECTS} ORDER BY s.rowid"
-    )))
-    .fetch_all(&mut *connection)
-    .await
-    .map_err(|error| database.to_connect_error(error))?;
-    let stored: Vec<bool> = objects.iter().map(|row| integer(row, 1) == 1).collect();
-    let mut tables: Vec<Table> = objects
-        .iter()
-        .map(|row| Table { name: text(row, 0), is_view: integer(row, 2) == 1, ..Table::default() })
-        .collect();
+    let objects = format!("SELECT s.name, l.type = 'table', s.type = 'view' {OBJECTS} ORDER BY s.rowid");
+    let objects = session.ask(&objects, (), |row| {
+        let table = Table { name: text(row, 0), is_view: integer(row, 2) == 1, ..Table::default() };
+        (integer(row, 1) == 1, table)
+    });
+    let (stored, mut tables): (Vec<bool>, Vec<Table>) = objects.map_err(OpenError::from)?.into_iter().unzip();
 
-    let mut columns = columns(connection, &tables, &place, &mut problems).await;
+    let mut columns = columns(session, &tables, &mut problems);
     for table in &mut tables {
         table.columns = columns.remove(&table.name).unwrap_or_default();
     }
-    match sqlx::query(KEYS).fetch_all(&mut *connection).await {
-        Ok(rows) => add_keys(&mut tables, &rows),
-        Err(error) => {
-            problems.push(Problem::warning(&place, format!("cannot read the foreign keys: {}", reason(&error))))
-        }
+    if let Err(error) = add_keys(session, &mut tables) {
+        problems.push(Problem::warning(place, format!("cannot read the foreign keys: {}", explain(&error).1)));
     }
     let names = |wanted: bool| -> Vec<usize> {
         (0..tables.len()).filter(|i| stored[*i] == wanted && !tables[*i].columns.is_empty()).collect()
     };
     let (kept, computed) = (names(true), names(false));
-    count(connection, &mut tables, &kept, &place, &mut problems).await;
-    count_each(connection, &mut tables, &computed, VIEWS_TIMEOUT, &place, &mut problems).await;
-    find_dates(connection, &mut tables, &kept).await;
+    count(session, &mut tables, &kept, &mut problems);
+    count_each(session, &mut tables, &computed, VIEWS_TIMEOUT, &mut problems);
+    find_dates(session, &mut tables, &kept);
 
     tables.retain(|table| !table.columns.is_empty());
-    problems.extend(keys::resolve(&mut tables, &place));
+    problems.extend(keys::resolve(&mut tables, place));
     Ok((tables, problems))
 }
 
 /// Returns the columns by table. One broken view fails the combined query, so each table is then queried separately.
-async fn columns(
-    connection: &mut SqliteConnection,
-    tables: &[Table],
-    place: &str,
-    problems: &mut Vec<Problem>,
-) -> HashMap<String, Vec<Column>> {
-    let all = format!("{COLUMNS} ORDER BY s.rowid, c.cid");
-    let rows = match sqlx::query(AssertSqlSafe(all)).fetch_all(&mut *connection).await {
-        Ok(rows) => rows,
-        Err(_) => {
-            let mut rows = Vec::new();
-            let one = format!("{COLUMNS} AND s.name = ?1 ORDER BY c.cid");
-            for table in tables {
-                match sqlx::query(AssertSqlSafe(one.clone())).bind(&table.name).fetch_all(&mut *connection).await {
-                    Ok(some) => rows.extend(some),
-                    Err(error) => problems.push(
-                        Problem::error(format!("{place}: {}", table.name), reason(&error))
-                            .advise("the view or table is broken and is skipped"),
-                    ),
-                }
+fn columns(session: &Session, tables: &[Table], problems: &mut Vec<Problem>) -> HashMap<String, Vec<Column>> {
+    let rows = session.ask(&format!("{COLUMNS} ORDER BY s.rowid, c.cid"), (), read_column).unwrap_or_else(|_| {
+        let one = format!("{COLUMNS} AND s.name = ?1 ORDER BY c.cid");
+        let mut rows = Vec::new();
+        for table in tables {
+            match session.ask(&one, [&table.name], read_column) {
+                Ok(some) => rows.extend(some),
+                Err(error) => problems.push(
+                    Problem::error(format!("{}: {}", session.place, table.name), explain(&error).1)
+                        .advise("the view or table is broken and is skipped"),
+                ),
             }
-            rows
         }
-    };
+        rows
+    });
     let mut columns: HashMap<String, Vec<Column>> = HashMap::new();
-    for row in &rows {
-        let primary_key = integer(row, 4) > 0;
-        let data_type = text(row, 2);
-        columns.entry(text(row, 0)).or_default().push(Column {
-            name: text(row, 1),
-            column_type: column_type(&data_type),
-            data_type,
-            nullable: integer(row, 3) == 0 && !primary_key,
-            primary_key,
-            ..Column::default()
-        });
+    for (table, column) in rows {
+        columns.entry(table).or_default().push(column);
     }
     columns
+}
+
+/// Returns a column with the name of its table.
+fn read_column(row: &Row<'_>) -> (String, Column) {
+    let primary_key = integer(row, 4) > 0;
+    let data_type = text(row, 2);
+    let column = Column {
+        name: text(row, 1),
+        column_type: column_type(&data_type),
+        data_type,
+        nullable: integer(row, 3) == 0 && !primary_key,
+        primary_key,
+        ..Column::default()
+    };
+    (text(row, 0), column)
 }
 
 /// Maps a declared type by the rules of affinity,
@@ -144,9 +130,9 @@ fn column_type(declared: &str) -> ColumnType {
     }
 }
 
-fn add_keys(tables: &mut [Table], rows: &[SqliteRow]) {
+fn add_keys(session: &Session, tables: &mut [Table]) -> Result<(), rusqlite::Error> {
     let mut keys: HashMap<String, Vec<(i64, ForeignKey)>> = HashMap::new();
-    for row in rows {
+    session.ask(KEYS, (), |row| {
         let (id, to) = (integer(row, 1), text(row, 4));
         let keys = keys.entry(text(row, 0)).or_default();
         if keys.last().is_none_or(|(last, _)| *last != id) {
@@ -159,37 +145,29 @@ fn add_keys(tables: &mut [Table], rows: &[SqliteRow]) {
                 key.references.push(to);
             }
         }
-    }
+    })?;
     for table in tables {
         let found = keys.remove(&table.name).unwrap_or_default();
         table.foreign_keys = found.into_iter().map(|(_, key)| key).collect();
     }
+    Ok(())
 }
 
 /// Counts the rows of stored tables, many in one statement; if that fails, one by one.
-async fn count(
-    connection: &mut SqliteConnection,
-    tables: &mut [Table],
-    which: &[usize],
-    place: &str,
-    problems: &mut Vec<Problem>,
-) {
+fn count(session: &Session, tables: &mut [Table], which: &[usize], problems: &mut Vec<Problem>) {
     for part in which.chunks(TABLES_A_QUERY) {
-        let counts: Vec<String> = part.iter().map(|index| count_of(tables, *index)).collect();
-        match fetch(connection, counts.join(" UNION ALL "), STATEMENT_TIMEOUT).await {
-            Ok(rows) => rows.iter().for_each(|row| set_count(tables, row)),
-            Err(_) => count_each(connection, tables, part, STATEMENT_TIMEOUT, place, problems).await,
+        if count_together(session, tables, part, STATEMENT_TIMEOUT).is_err() {
+            count_each(session, tables, part, STATEMENT_TIMEOUT, problems);
         }
     }
 }
 
 /// Counts one by one within the time limit, of which one table may take a fifth at most.
-async fn count_each(
-    connection: &mut SqliteConnection,
+fn count_each(
+    session: &Session,
     tables: &mut [Table],
     which: &[usize],
     time_limit: Duration,
-    place: &str,
     problems: &mut Vec<Problem>,
 ) {
     let end = Instant::now() + time_limit;
@@ -200,50 +178,49 @@ async fn count_each(
             uncounted += 1;
             continue;
         }
-        match fetch(connection, count_of(tables, *index), left).await {
-            Ok(rows) => rows.iter().for_each(|row| set_count(tables, row)),
-            Err(error) if is_interrupted(&error) => uncounted += 1,
+        match count_together(session, tables, &[*index], left) {
+            Ok(()) => {}
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => uncounted += 1,
             Err(error) => problems.push(Problem::warning(
-                format!("{place}: {}", tables[*index].name),
-                format!("cannot count the rows: {}", reason(&error)),
+                format!("{}: {}", session.place, tables[*index].name),
+                format!("cannot count the rows: {}", explain(&error).1),
             )),
         }
     }
     if uncounted > 0 {
         let reason = format!("the rows of {uncounted} tables or views were not counted: the time limit was reached");
-        problems.push(Problem::warning(place, reason));
+        problems.push(Problem::warning(&session.place, reason));
     }
 }
 
-fn count_of(tables: &[Table], index: usize) -> String {
-    format!("SELECT {index}, count(*) FROM main.{}", quote(&tables[index].name))
-}
-
-async fn fetch(
-    connection: &mut SqliteConnection,
-    sql: String,
+/// Counts the rows of tables in one statement.
+fn count_together(
+    session: &Session,
+    tables: &mut [Table],
+    which: &[usize],
     time_limit: Duration,
-) -> Result<Vec<SqliteRow>, sqlx::Error> {
-    limit(connection, time_limit).await?;
-    sqlx::query(AssertSqlSafe(sql)).persistent(false).fetch_all(connection).await
-}
-
-fn set_count(tables: &mut [Table], row: &SqliteRow) {
-    if let Ok(index) = usize::try_from(integer(row, 0)) {
-        tables[index].row_count = u64::try_from(integer(row, 1)).ok();
+) -> Result<(), rusqlite::Error> {
+    let count = |index: &usize| format!("SELECT {index}, count(*) FROM main.{}", quote(&tables[*index].name));
+    let sql = which.iter().map(count).collect::<Vec<_>>().join(" UNION ALL ");
+    session.stop_at(Instant::now() + time_limit)?;
+    for (index, rows) in session.ask(&sql, (), |row| (integer(row, 0), integer(row, 1)))? {
+        if let Ok(index) = usize::try_from(index) {
+            tables[index].row_count = u64::try_from(rows).ok();
+        }
     }
+    Ok(())
 }
 
 /// Finds columns of texts that contain only dates in ISO format, which compare like dates. If a table cannot be read in
 /// time, its columns stay texts.
-async fn find_dates(connection: &mut SqliteConnection, tables: &mut [Table], which: &[usize]) {
+fn find_dates(session: &Session, tables: &mut [Table], which: &[usize]) {
     let end = Instant::now() + DATES_TIMEOUT;
     for index in which {
         let table = &mut tables[*index];
         let texts: Vec<usize> = (0..table.columns.len()).filter(|at| may_hold_dates(&table.columns[*at])).collect();
         for part in texts.chunks(COLUMNS_A_QUERY) {
             let left = end.saturating_duration_since(Instant::now()).min(DATES_TIMEOUT / 5);
-            if left.is_zero() {
+            if left.is_zero() || session.stop_at(Instant::now() + left).is_err() {
                 return;
             }
             let forms: Vec<String> =
@@ -255,14 +232,14 @@ async fn find_dates(connection: &mut SqliteConnection, tables: &mut [Table], whi
                 forms.join(", "),
                 quote(&table.name)
             );
-            let rows = fetch(connection, sql, left).await.unwrap_or_default();
-            let Some(row) = rows.first() else { continue };
-            for (place, at) in part.iter().enumerate() {
-                // Null, read as 0, if there are no values.
-                if integer(row, place * 2) > 0 {
+            // Null, read as 0, if there are no values.
+            let read = |row: &Row<'_>| (0..part.len() * 2).map(|at| integer(row, at)).collect::<Vec<i64>>();
+            let rows = session.ask(&sql, (), read).unwrap_or_default();
+            for (at, ends) in part.iter().zip(rows.iter().flat_map(|row| row.chunks(2))) {
+                if ends[0] > 0 {
                     let column = &mut table.columns[*at];
                     column.column_type = ColumnType::DateText;
-                    column.has_times = integer(row, place * 2 + 1) == 2;
+                    column.has_times = ends[1] == 2;
                 }
             }
         }

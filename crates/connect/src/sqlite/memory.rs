@@ -4,6 +4,9 @@
 
 use rusqlite::Connection;
 
+/// The maximum size of an intermediate value of a user statement in bytes.
+pub(super) const MAX_VALUE_BYTES: i32 = 8 << 20;
+
 /// A statement is stopped when the memory used by SQLite has grown by this many bytes since it started.
 pub(super) const MAX_GROWTH: usize = 256 << 20;
 

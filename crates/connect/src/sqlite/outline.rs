@@ -7,9 +7,10 @@
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection, OpenFlags, Statement};
 
+use super::failure::SessionFailure;
 use super::guard::{Guard, Phase};
 use super::quote;
-use super::session::{Session, SessionFailure, harden, set_limits};
+use super::session::{Session, harden, set_limits};
 use crate::cause::Cause;
 
 /// The empty database.

@@ -4,15 +4,20 @@ use rusqlite::Statement as Compiled;
 use rusqlite::types::ValueRef;
 use serde_json::Value;
 
+use super::failure::SessionFailure;
 use super::guard::Phase;
 use super::outline::compile;
-use super::session::{Session, SessionFailure, within};
-use super::{STATEMENT_TIMEOUT, Sqlite, quote};
+use super::session::Purpose;
+use super::value::json;
+use super::{STATEMENT_TIMEOUT, Sqlite, known_columns, quote};
+use crate::ConnectError;
 use crate::budget::Budget;
 use crate::filter::{ConditionError, FilterCondition, text};
 use crate::rows::{BlockSender, Rows, SqlQuery};
-use crate::statement::{BoundValue, Dialect as SqlDialect, Statement, TypedColumn, select};
-use crate::{ConnectError, display};
+use crate::statement::{BoundValue, Dialect as SqlDialect, Statement, TypedColumn, columns, select};
+
+/// What user queries are about, in messages.
+const ANSWER: &str = "the answer to a query";
 
 /// The SQL dialect of SQLite.
 struct Dialect;
@@ -51,23 +56,16 @@ impl Sqlite {
     pub(super) async fn filter_rows(
         &self,
         table: &str,
-        columns: &[String],
+        wanted: &[String],
         conditions: &[FilterCondition],
         limit: usize,
     ) -> Result<Rows, ConnectError> {
-        let mut connection = self.database.connection(STATEMENT_TIMEOUT).await?;
-        let known: Vec<TypedColumn> = self
-            .columns(&mut connection, table, &[])
-            .await?
-            .into_iter()
-            .map(|name| TypedColumn { name, data_type: String::new() })
-            .collect();
-        drop(connection);
-        let wanted = crate::statement::columns(&known, columns)
-            .map_err(|unknown| ConnectError::unknown_column(self.place(), table, &unknown.0))?;
-        let from = format!("main.{}", quote(table));
-        let statement = select(&Dialect, table, &from, &wanted, &known, conditions, limit)?;
-        self.within(table, move |session| {
+        let (name, wanted, conditions) = (table.to_owned(), wanted.to_vec(), conditions.to_vec());
+        self.read(table, Purpose::Reading, STATEMENT_TIMEOUT, move |session| {
+            let known = known_columns(session, &name)?;
+            let wanted = columns(&session.place, &name, &known, &wanted)?;
+            let from = format!("main.{}", quote(&name));
+            let statement = select(&Dialect, &name, &from, &wanted, &known, &conditions, limit)?;
             let mut compiled = session.connection.prepare(&statement.sql)?;
             bind(&mut compiled, &statement)?;
             read(&mut compiled, Budget::of_rows(), limit)
@@ -77,7 +75,7 @@ impl Sqlite {
 
     pub(super) async fn answer_query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
         let (sql, tables) = to_owned_parts(query);
-        self.within("the answer to a query", move |session| {
+        self.read(ANSWER, Purpose::Reading, STATEMENT_TIMEOUT, move |session| {
             let mut compiled = compile(session, &tables, &sql)?;
             session.guard.during(Phase::Running, || read(&mut compiled, Budget::of_answer(), cap))
         })
@@ -92,7 +90,7 @@ impl Sqlite {
     ) -> Result<(), ConnectError> {
         let (sql, tables) = to_owned_parts(query);
         let blocks = blocks.clone();
-        self.within("the answer to a query", move |session| {
+        self.read(ANSWER, Purpose::Reading, STATEMENT_TIMEOUT, move |session| {
             let mut compiled = compile(session, &tables, &sql)?;
             let mut send = |block| blocks.blocking_send(block).is_ok();
             session
@@ -106,18 +104,9 @@ impl Sqlite {
     /// Compiles the query without running it.
     pub(super) async fn plan_query(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
         let (sql, tables) = to_owned_parts(query);
-        self.within("the plan of a query", move |session| compile(session, &tables, &sql).map(drop)).await
-    }
-
-    async fn within<T: Send + 'static>(
-        &self,
-        table: &str,
-        act: impl FnOnce(&Session) -> Result<T, SessionFailure> + Send + 'static,
-    ) -> Result<T, ConnectError> {
-        let is_immutable = self.database.is_immutable().await?;
-        let (path, permits) = (self.database.path(), self.database.permits());
-        let done = within(path, is_immutable, permits, STATEMENT_TIMEOUT, act).await;
-        done.map_err(|failed| failed.error(path.display().to_string(), table))
+        let plan = "the plan of a query";
+        self.read(plan, Purpose::Reading, STATEMENT_TIMEOUT, move |session| compile(session, &tables, &sql).map(drop))
+            .await
     }
 }
 
@@ -170,13 +159,7 @@ fn read_blocks(
                 ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => 0,
             };
             budget.take(at, bytes).map_err(|excess| SessionFailure::TooLarge(excess, columns.clone()))?;
-            values.push(match value {
-                ValueRef::Null => Value::Null,
-                ValueRef::Integer(number) => number.into(),
-                ValueRef::Real(number) => display::float(number),
-                ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned().into(),
-                ValueRef::Blob(bytes) => display::hexadecimal(bytes).into(),
-            });
+            values.push(json(value));
         }
         rows.push(values);
         count += 1;

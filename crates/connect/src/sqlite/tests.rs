@@ -1,10 +1,8 @@
 //! SQLite databases, valid and damaged.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
-use sqlx::{ConnectOptions, Connection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
 
 use super::*;
 use crate::table::ColumnType;
@@ -284,9 +282,13 @@ async fn a_database_with_a_write_ahead_log_is_read_without_making_files() {
 async fn nothing_can_be_written() {
     let (_folder, path) = made("CREATE TABLE t (c)").await;
     let sqlite = Sqlite::new(&path);
-    let mut connection = sqlite.database.connection(STATEMENT_TIMEOUT).await.unwrap();
-    let error = sqlx::query("INSERT INTO t VALUES (1)").execute(&mut *connection).await.unwrap_err();
-    assert!(error.to_string().contains("readonly"), "{error}");
+    for purpose in [Purpose::Measuring, Purpose::Reading] {
+        let insert = |session: &Session| {
+            session.connection.execute("INSERT INTO t VALUES (1)", ()).map_err(SessionFailure::from)
+        };
+        let error = sqlite.read("t", purpose, STATEMENT_TIMEOUT, insert).await.unwrap_err();
+        assert!(error.to_string().contains("readonly"), "{error}");
+    }
 }
 
 #[tokio::test]

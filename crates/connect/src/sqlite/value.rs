@@ -1,36 +1,50 @@
 //! SQLite values, each with a storage class of its own, whatever the declared type of its column.
 
+use rusqlite::Row;
+use rusqlite::types::ValueRef;
 use serde_json::Value;
-use sqlx::sqlite::{SqliteRow, SqliteValueRef};
-use sqlx::{Decode, Row, Sqlite, TypeInfo, ValueRef};
 
 use crate::display;
 
-/// Returns the value for display; `None` for null.
-pub(super) fn value(row: &SqliteRow, index: usize) -> Option<Value> {
-    let raw = row.try_get_raw(index).ok()?;
-    if raw.is_null() {
-        return None;
+/// Returns the value, without truncation. Invalid UTF-8 is replaced.
+pub(super) fn json(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => number.into(),
+        ValueRef::Real(number) => display::float(number),
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned().into(),
+        ValueRef::Blob(bytes) => display::hexadecimal(bytes).into(),
     }
-    let class = raw.type_info().name().to_owned();
-    match class.as_str() {
-        "INTEGER" => <i64 as Decode<Sqlite>>::decode(raw).ok().map(Value::from),
-        "REAL" => <f64 as Decode<Sqlite>>::decode(raw).ok().map(display::float),
-        "BLOB" => Some(display::blob(bytes(raw).len())),
-        _ => Some(display::text(&String::from_utf8_lossy(&bytes(raw)))),
+}
+
+/// Returns the value at that position for display; the next column is 1 if it is the length of bytes.
+pub(super) fn shorten(row: &Row<'_>, at: usize) -> Value {
+    match row.get_ref(at).map_or(Value::Null, json) {
+        Value::Number(bytes) if integer(row, at + 1) == 1 => {
+            display::blob(bytes.as_u64().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0))
+        }
+        Value::String(text) => display::text(&text),
+        other => other,
     }
 }
 
 /// Returns an integer, such as a count; 0 for anything else.
-pub(super) fn integer(row: &SqliteRow, index: usize) -> i64 {
-    row.try_get_unchecked(index).unwrap_or(0)
+pub(super) fn integer(row: &Row<'_>, at: usize) -> i64 {
+    match row.get_ref(at) {
+        Ok(ValueRef::Integer(number)) => number,
+        _ => 0,
+    }
 }
 
-/// Returns a text, such as a name; empty for null. Invalid UTF-8 is replaced.
-pub(super) fn text(row: &SqliteRow, index: usize) -> String {
-    row.try_get_raw(index).map_or_else(|_| String::new(), |raw| String::from_utf8_lossy(&bytes(raw)).into_owned())
+/// Returns a count, which is 0 if it is null.
+pub(super) fn count(row: &Row<'_>, at: usize) -> u64 {
+    u64::try_from(integer(row, at)).unwrap_or(0)
 }
 
-fn bytes(raw: SqliteValueRef<'_>) -> Vec<u8> {
-    <Vec<u8> as Decode<Sqlite>>::decode(raw).unwrap_or_default()
+/// Returns a text, such as a name; empty for anything else.
+pub(super) fn text(row: &Row<'_>, at: usize) -> String {
+    match row.get_ref(at) {
+        Ok(ValueRef::Text(text)) => String::from_utf8_lossy(text).into_owned(),
+        _ => String::new(),
+    }
 }

@@ -1,63 +1,42 @@
 //! Classification of single cells.
 
+use bitflags::bitflags;
+
 use super::date;
 use super::number::{self, Unit};
 
-/// Possible readings of a cell, and evidence for or against them, as a bit set. An empty set is a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Traits(u32);
-
-impl Traits {
-    /// A number with a decimal point, and the same with a fraction.
-    pub(super) const POINT: Traits = Traits(1);
-    pub(super) const POINT_FRACTION: Traits = Traits(1 << 1);
-    /// A number with a decimal comma, and the same with a fraction.
-    pub(super) const COMMA: Traits = Traits(1 << 2);
-    pub(super) const COMMA_FRACTION: Traits = Traits(1 << 3);
-    /// Both group and decimal separators are present, so they are unambiguous.
-    pub(super) const CLEAR: Traits = Traits(1 << 4);
-    /// Groups of thousands separated by blanks or apostrophes.
-    pub(super) const SPACED: Traits = Traits(1 << 5);
-    /// Digits that are not a quantity: with a leading zero, a telephone number, or too many digits for a number.
-    pub(super) const CODE: Traits = Traits(1 << 6);
-    /// Letters and digits in one word, such as `10050-A`.
-    pub(super) const WORD_WITH_DIGITS: Traits = Traits(1 << 7);
-    pub(super) const BOOLEAN: Traits = Traits(1 << 8);
-    pub(super) const YEAR_FIRST: Traits = Traits(1 << 9);
-    pub(super) const DAY_FIRST: Traits = Traits(1 << 10);
-    pub(super) const MONTH_FIRST: Traits = Traits(1 << 11);
-    pub(super) const TIME: Traits = Traits(1 << 12);
-    /// A date whose parts are separated by dots.
-    pub(super) const DOTTED: Traits = Traits(1 << 13);
-    /// Machine format: `-1.5`, `true`, `2025-03-01`.
-    pub(super) const PLAIN: Traits = Traits(1 << 14);
-    /// A placeholder for a missing value.
-    pub(super) const PLACEHOLDER: Traits = Traits(1 << 15);
-    /// Any number, and any date.
-    pub(super) const NUMBER: Traits = Traits(Self::POINT.0 | Self::COMMA.0);
-    pub(super) const DATE: Traits = Traits(Self::YEAR_FIRST.0 | Self::DAY_FIRST.0 | Self::MONTH_FIRST.0);
-
-    pub(super) fn without(self, other: Traits) -> Traits {
-        Traits(self.0 & !other.0)
-    }
-
-    /// Whether it has at least one of these traits.
-    pub(super) fn has(self, any: Traits) -> bool {
-        self.0 & any.0 != 0
-    }
-}
-
-impl std::ops::BitOr for Traits {
-    type Output = Traits;
-
-    fn bitor(self, other: Traits) -> Traits {
-        Traits(self.0 | other.0)
-    }
-}
-
-impl std::ops::BitOrAssign for Traits {
-    fn bitor_assign(&mut self, other: Traits) {
-        self.0 |= other.0;
+bitflags! {
+    /// Possible readings of a cell, and evidence for or against them. An empty set is a text.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub(super) struct Traits: u32 {
+        /// A number with a decimal point, and the same with a fraction.
+        const POINT = 1;
+        const POINT_FRACTION = 1 << 1;
+        /// A number with a decimal comma, and the same with a fraction.
+        const COMMA = 1 << 2;
+        const COMMA_FRACTION = 1 << 3;
+        /// Both group and decimal separators are present, so they are unambiguous.
+        const CLEAR = 1 << 4;
+        /// Groups of thousands separated by blanks or apostrophes.
+        const SPACED = 1 << 5;
+        /// Digits that are not a quantity: with a leading zero, a telephone number, or too many digits for a number.
+        const CODE = 1 << 6;
+        /// Letters and digits in one word, such as `10050-A`.
+        const WORD_WITH_DIGITS = 1 << 7;
+        const BOOLEAN = 1 << 8;
+        const YEAR_FIRST = 1 << 9;
+        const DAY_FIRST = 1 << 10;
+        const MONTH_FIRST = 1 << 11;
+        const TIME = 1 << 12;
+        /// A date whose parts are separated by dots.
+        const DOTTED = 1 << 13;
+        /// Machine format: `-1.5`, `true`, `2025-03-01`.
+        const PLAIN = 1 << 14;
+        /// A placeholder for a missing value.
+        const PLACEHOLDER = 1 << 15;
+        /// Any number, and any date.
+        const NUMBER = Self::POINT.bits() | Self::COMMA.bits();
+        const DATE = Self::YEAR_FIRST.bits() | Self::DAY_FIRST.bits() | Self::MONTH_FIRST.bits();
     }
 }
 
@@ -198,7 +177,7 @@ fn number(cell: &str, scratch: &mut String) -> Option<Cell> {
     let digits = cell.strip_prefix('-').unwrap_or(cell);
     // `12` cannot be anything else with an exponent, and `1.5e3` is machine format.
     let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'))
-        && found.traits.has(Traits::POINT)
+        && found.traits.intersects(Traits::POINT)
         && found.unit == Unit::None
         && digits == peeled.body;
     if is_plain {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use encoding_rs::WINDOWS_1252;
+use encoding_rs::{UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs_io::DecodeReaderBytesBuilder;
 use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
@@ -86,15 +87,12 @@ impl Content {
         self.unpack()?.take(START).read_to_end(&mut start)?;
         let is_whole = (start.len() as u64) < START;
         let encoding = Encoding::of(&start);
-        if let Encoding::Utf16 { .. } = encoding {
-            let mut text = Vec::new();
-            Decoder::new(Cursor::new(start), encoding).read_to_end(&mut text)?;
-            start = text;
-        }
         if let Content::Sheet { .. } = self {
             return Ok(TextFormat { encoding: Encoding::Utf8, delimiter: b',', skipped: 0 });
         }
-        let (delimiter, skipped) = locate(&start, is_whole);
+        let mut text = Vec::new();
+        to_utf8(start.as_slice(), encoding).read_to_end(&mut text)?;
+        let (delimiter, skipped) = locate(&text, is_whole);
         Ok(TextFormat { encoding, delimiter, skipped })
     }
 
@@ -107,18 +105,14 @@ impl Content {
 
     /// Returns a reader of the rows from the header on.
     pub(super) fn rows(&self, format: &TextFormat) -> io::Result<RowReader> {
-        let bytes = self.unpack()?;
-        let text: Box<dyn Read + Send> = match format.encoding {
-            Encoding::Utf8 => bytes,
-            Encoding::Utf16 { .. } | Encoding::Windows1252 => Box::new(Decoder::new(bytes, format.encoding)),
-        };
+        let text = to_utf8(self.unpack()?, format.encoding);
         let left = Arc::new(AtomicU64::new(MAX_HEADER));
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .delimiter(format.delimiter)
             .buffer_capacity(BUFFER)
-            .from_reader(Limited { text, left: left.clone(), last: Vec::new(), read: 0 });
+            .from_reader(Limited { text, left: left.clone(), read: 0, last: 0, returns: Vec::new() });
         let mut above = csv::ByteRecord::new();
         for _ in 0..format.skipped {
             reader.read_byte_record(&mut above)?;
@@ -182,7 +176,7 @@ impl RowReader {
     /// be preceded by empty lines.
     pub(super) fn line(&self, row: &csv::StringRecord) -> u64 {
         let position = self.reader.position();
-        let is_counted = self.reader.get_ref().byte_before(position.byte()) == Some(b'\n');
+        let is_counted = self.reader.get_ref().is_after_line_feed(position.byte());
         let inside = memchr::memchr_iter(b'\n', row.as_slice().as_bytes()).count() as u64;
         position.line().saturating_sub(u64::from(is_counted) + inside)
     }
@@ -193,17 +187,22 @@ struct Limited {
     text: Box<dyn Read + Send>,
     /// The number of bytes that may still be read.
     left: Arc<AtomicU64>,
-    /// The bytes of the last non-empty read.
-    last: Vec<u8>,
     /// The number of bytes read.
     read: u64,
+    /// The last byte.
+    last: u8,
+    /// The positions after the carriage returns of the last non-empty read.
+    returns: Vec<u64>,
 }
 
 impl Limited {
-    /// Returns the byte before this position, if it is one of the last read.
-    fn byte_before(&self, position: u64) -> Option<u8> {
-        let from_end = usize::try_from(self.read.checked_sub(position)?).ok()?;
-        self.last.iter().rev().nth(from_end).copied()
+    /// Whether the row that ends at this position, in the last read, ends with a line feed.
+    fn is_after_line_feed(&self, position: u64) -> bool {
+        match position == self.read {
+            true => self.last == b'\n',
+            // Only the last row of a file may end without a line feed or a carriage return.
+            false => self.returns.binary_search(&position).is_err(),
+        }
     }
 }
 
@@ -214,9 +213,10 @@ impl Read for Limited {
             return Err(io::Error::other("a row or the header is too long; check for an unclosed quote"));
         }
         let read = self.text.read(buffer)?;
-        if read > 0 {
-            self.last.clear();
-            self.last.extend_from_slice(&buffer[..read]);
+        if let Some(last) = buffer[..read].last() {
+            self.last = *last;
+            self.returns.clear();
+            self.returns.extend(memchr::memchr_iter(b'\r', &buffer[..read]).map(|at| self.read + at as u64 + 1));
             self.read += read as u64;
         }
         self.left.store(left.saturating_sub(read as u64), Ordering::Relaxed);
@@ -224,70 +224,15 @@ impl Read for Limited {
     }
 }
 
-/// Converts another encoding to UTF-8.
-struct Decoder<R> {
-    bytes: BufReader<R>,
-    encoding: Encoding,
-    /// A pending high surrogate of UTF-16.
-    high: Option<u16>,
-    decoded: Vec<u8>,
-    /// The number of bytes returned.
-    taken: usize,
-}
-
-impl<R: Read> Decoder<R> {
-    fn new(bytes: R, encoding: Encoding) -> Self {
-        let bytes = BufReader::with_capacity(BUFFER, bytes);
-        Decoder { bytes, encoding, high: None, decoded: Vec::new(), taken: 0 }
-    }
-
-    fn fill(&mut self) -> io::Result<()> {
-        let mut bytes = [0; 16 << 10];
-        let mut length = 0;
-        // The two bytes of a UTF-16 unit stay together.
-        while length == 0 || length % 2 == 1 {
-            match self.bytes.read(&mut bytes[length..])? {
-                0 => break,
-                read => length += read,
-            }
-        }
-        (self.taken, self.decoded) = (0, Vec::with_capacity(length * 3));
-        let mut push = |c: char| self.decoded.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-        let bytes = &bytes[..length];
-        let Encoding::Utf16 { is_big_endian } = self.encoding else {
-            WINDOWS_1252.decode_without_bom_handling(bytes).0.chars().for_each(&mut push);
-            return Ok(());
-        };
-        for pair in bytes.chunks_exact(2) {
-            let pair = [pair[0], pair[1]];
-            let unit = if is_big_endian { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) };
-            match (self.high.take(), unit) {
-                (None, 0xd800..0xdc00) => self.high = Some(unit),
-                (high, unit) => char::decode_utf16(high.into_iter().chain([unit]))
-                    .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
-                    .for_each(&mut push),
-            }
-        }
-        Ok(())
-    }
-}
-
-impl<R: Read> Read for Decoder<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.taken == self.decoded.len() {
-            self.fill()?;
-            // A lone surrogate yields no character.
-            while self.decoded.is_empty() && self.high.is_some() {
-                self.high = None;
-                self.fill()?;
-            }
-        }
-        let left = &self.decoded[self.taken..];
-        let length = left.len().min(buffer.len());
-        buffer[..length].copy_from_slice(&left[..length]);
-        self.taken += length;
-        Ok(length)
-    }
+/// Returns a reader that converts an encoding to UTF-8.
+fn to_utf8<'a>(bytes: impl Read + Send + 'a, encoding: Encoding) -> Box<dyn Read + Send + 'a> {
+    let encoding = match encoding {
+        Encoding::Utf8 => return Box::new(bytes),
+        Encoding::Utf16 { is_big_endian: false } => UTF_16LE,
+        Encoding::Utf16 { is_big_endian: true } => UTF_16BE,
+        Encoding::Windows1252 => WINDOWS_1252,
+    };
+    Box::new(DecodeReaderBytesBuilder::new().encoding(Some(encoding)).build(bytes))
 }
 
 #[cfg(test)]
@@ -296,7 +241,7 @@ mod tests {
 
     fn check(bytes: &[u8], encoding: Encoding, text: &str) {
         let mut decoded = String::new();
-        Decoder::new(bytes, encoding).read_to_string(&mut decoded).unwrap();
+        to_utf8(bytes, encoding).read_to_string(&mut decoded).unwrap();
         assert_eq!(decoded.trim_start_matches('\u{feff}'), text);
     }
 

@@ -1,5 +1,6 @@
 //! Parsing of dates and timestamps in files.
 
+use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 /// The order of day and month if the year is not first.
@@ -122,25 +123,11 @@ fn take(rest: &mut &[u8], is_wanted: impl Fn(u8) -> bool) -> Option<u8> {
     Some(*first)
 }
 
-/// Returns the days since 1970 of an existing day of the Gregorian calendar
-/// (<https://howardhinnant.github.io/date_algorithms.html#days_from_civil>).
+/// Returns the days since 1970 of an existing day of the Gregorian calendar.
 fn days(year: i64, month: i64, day: i64) -> Option<i64> {
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let length = match month {
-        2 if is_leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        _ => return None,
-    };
-    if !(1..=9999).contains(&year) || !(1..=length).contains(&day) {
-        return None;
-    }
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
-    Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
+    let (month, day) = (u32::try_from(month).ok()?, u32::try_from(day).ok()?);
+    let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)?;
+    (year > 0).then(|| date.to_epoch_days().into())
 }
 
 /// Parses the time after a date and whether it is in ISO 8601 format: `T10:15`, ` 10:15:30.5`, `, 3:15 PM`, each with an

@@ -66,7 +66,8 @@ fn agree<T: PartialEq>(mut said: impl Iterator<Item = T>) -> Option<T> {
 
 fn decide_strictly(column: &ColumnSurvey) -> CellType {
     let all = column.count(|_| true) + column.null_words;
-    let plain = |any: Traits| column.count(|group| group.traits.has(Traits::PLAIN) && group.traits.has(any));
+    let plain =
+        |any: Traits| column.count(|group| group.traits.intersects(Traits::PLAIN) && group.traits.intersects(any));
     match all {
         0 => CellType::Text,
         _ if plain(Traits::BOOLEAN) == all => CellType::Boolean,
@@ -83,43 +84,41 @@ fn decide_strictly(column: &ColumnSurvey) -> CellType {
 
 /// Whether cells are numbers only with a decimal point.
 fn only_point(group: &Group) -> bool {
-    group.traits.has(Traits::POINT) && !group.traits.has(Traits::COMMA)
+    group.traits.intersects(Traits::POINT) && !group.traits.intersects(Traits::COMMA)
 }
 
 fn only_comma(group: &Group) -> bool {
-    group.traits.has(Traits::COMMA) && !group.traits.has(Traits::POINT)
+    group.traits.intersects(Traits::COMMA) && !group.traits.intersects(Traits::POINT)
+}
+
+/// Whether the first format wins over the second; `None` if neither does.
+fn is_first(first: u64, second: u64) -> Option<bool> {
+    match (first, second) {
+        (0, 0) => None,
+        _ if first >= second * MAJORITY => Some(true),
+        _ if second >= first * MAJORITY => Some(false),
+        _ => None,
+    }
 }
 
 /// Whether a column of numbers shows a decimal comma or point.
 fn shown_comma(column: &ColumnSurvey) -> Option<bool> {
     let is_numeric = column.with(Traits::NUMBER) * 100 >= column.count(|_| true) * NEAR;
-    let (points, commas) = (column.count(only_point), column.count(only_comma));
-    match (points, commas) {
-        (0, 0) => None,
-        _ if !is_numeric => None,
-        _ if points >= commas * MAJORITY => Some(false),
-        _ if commas >= points * MAJORITY => Some(true),
-        _ => None,
-    }
+    is_first(column.count(only_comma), column.count(only_point)).filter(|_| is_numeric)
 }
 
 fn only_day(group: &Group) -> bool {
-    group.traits.has(Traits::DAY_FIRST) && !group.traits.has(Traits::MONTH_FIRST)
+    group.traits.intersects(Traits::DAY_FIRST) && !group.traits.intersects(Traits::MONTH_FIRST)
 }
 
 fn only_month(group: &Group) -> bool {
-    group.traits.has(Traits::MONTH_FIRST) && !group.traits.has(Traits::DAY_FIRST)
+    group.traits.intersects(Traits::MONTH_FIRST) && !group.traits.intersects(Traits::DAY_FIRST)
 }
 
 /// Returns the order shown by the dates of a column.
 fn shown_order(column: &ColumnSurvey) -> Option<DayOrder> {
-    let (days, months) = (column.count(only_day), column.count(only_month));
-    match (days, months) {
-        (0, 0) => None,
-        _ if days >= months * MAJORITY => Some(DayOrder::DayFirst),
-        _ if months >= days * MAJORITY => Some(DayOrder::MonthFirst),
-        _ => None,
-    }
+    let is_day = is_first(column.count(only_day), column.count(only_month))?;
+    Some(if is_day { DayOrder::DayFirst } else { DayOrder::MonthFirst })
 }
 
 /// Why numbers are ambiguous, and which groups are.
@@ -153,7 +152,7 @@ impl<'a> Column<'a> {
         } else if most == dates {
             self.date()
         } else {
-            self.fit(CellType::Boolean, "true or false", |group| group.traits.has(Traits::BOOLEAN))
+            self.fit(CellType::Boolean, "true or false", |group| group.traits.intersects(Traits::BOOLEAN))
         }
     }
 
@@ -168,10 +167,10 @@ impl<'a> Column<'a> {
 
     fn number(&self) -> Decision {
         let survey = self.survey;
-        let others = survey.count(|group| !group.traits.has(Traits::NUMBER | Traits::PLACEHOLDER));
+        let others = survey.count(|group| !group.traits.intersects(Traits::NUMBER | Traits::PLACEHOLDER));
         let words = survey.with(Traits::WORD_WITH_DIGITS);
         let whole = survey.count(|group| {
-            !group.traits.has(Traits::POINT_FRACTION | Traits::COMMA_FRACTION) && group.unit == Unit::None
+            !group.traits.intersects(Traits::POINT_FRACTION | Traits::COMMA_FRACTION) && group.unit == Unit::None
         });
         let is_whole = whole == survey.count(|_| true);
         // `123 456 789` in every row is not a quantity.
@@ -183,7 +182,7 @@ impl<'a> Column<'a> {
         if survey.with(Traits::CODE) > 0 || is_whole && words > 0 {
             // If it is more than an outlier, the column contains codes.
             let is_rare = self.is_part(survey.with(Traits::NUMBER), ENOUGH);
-            let is_code = |group: &Group| group.traits.has(Traits::CODE | Traits::WORD_WITH_DIGITS);
+            let is_code = |group: &Group| group.traits.intersects(Traits::CODE | Traits::WORD_WITH_DIGITS);
             let reason = match (survey.count(is_code), self.values) {
                 (1, values) => format!("1 of {values} values looks like an identifier"),
                 (count, values) => format!("{count} of {values} values look like identifiers"),
@@ -193,7 +192,8 @@ impl<'a> Column<'a> {
         let unit = match self.unit() {
             Ok(unit) => unit,
             Err(reason) => {
-                return self.kept_as_text(reason, |group| group.traits.has(Traits::NUMBER) && group.unit != Unit::None);
+                return self
+                    .kept_as_text(reason, |group| group.traits.intersects(Traits::NUMBER) && group.unit != Unit::None);
             }
         };
         let has_unit = |group: &Group| group.unit == unit || group.unit == Unit::None && unit != Unit::Percent;
@@ -205,16 +205,17 @@ impl<'a> Column<'a> {
             false => (Traits::POINT, Traits::POINT_FRACTION),
             true => (Traits::COMMA, Traits::COMMA_FRACTION),
         };
-        let fits = |group: &Group| group.traits.has(is_number) && has_unit(group);
+        let fits = |group: &Group| group.traits.intersects(is_number) && has_unit(group);
         let style = NumberStyle { has_comma, unit };
-        let has_fraction = survey.count(|group| fits(group) && group.traits.has(fraction)) > 0;
+        let has_fraction = survey.count(|group| fits(group) && group.traits.intersects(fraction)) > 0;
         let cell = if has_fraction { CellType::Float(style) } else { CellType::Integer(style) };
         self.fit(cell, "numbers", fits)
     }
 
     /// Returns the common unit of the numbers.
     fn unit(&self) -> Result<Unit, &'static str> {
-        let count = |unit: Unit| self.survey.count(|group| group.traits.has(Traits::NUMBER) && group.unit == unit);
+        let count =
+            |unit: Unit| self.survey.count(|group| group.traits.intersects(Traits::NUMBER) && group.unit == unit);
         let all = self.survey.with(Traits::NUMBER);
         let percent = count(Unit::Percent);
         if percent * 100 >= all * ENOUGH {
@@ -238,9 +239,9 @@ impl<'a> Column<'a> {
         let count = |is_wanted: fn(&Group) -> bool| survey.count(|group| has_unit(group) && is_wanted(group));
         let (points, commas) = (count(only_point), count(only_comma));
         // `1.234`, and `1,234`.
-        let dots = count(|group| is_ambiguous(group) && group.traits.has(Traits::POINT_FRACTION));
-        let marks = count(|group| is_ambiguous(group) && group.traits.has(Traits::COMMA_FRACTION));
-        let clear = count(|group| group.traits.has(Traits::CLEAR));
+        let dots = count(|group| is_ambiguous(group) && group.traits.intersects(Traits::POINT_FRACTION));
+        let marks = count(|group| is_ambiguous(group) && group.traits.intersects(Traits::COMMA_FRACTION));
+        let clear = count(|group| group.traits.intersects(Traits::CLEAR));
         // A few cells that show it do not decide for many ambiguous ones, unless they have both separators.
         let is_shown = |shown: u64, open: u64| clear > 0 || shown * MAJORITY >= open;
         let decided = match (points, commas) {
@@ -251,11 +252,10 @@ impl<'a> Column<'a> {
             },
             (_, 0) => (is_shown(points, marks) || !self.habits.has_semicolons).then_some(false),
             (0, _) => is_shown(commas, dots).then_some(true),
-            _ if points >= commas * MAJORITY => Some(false),
-            _ if commas >= points * MAJORITY => Some(true),
             _ => {
                 let is_either: fn(&Group) -> bool = |group| only_point(group) || only_comma(group);
-                return Err(("some of its numbers have a decimal point and some a decimal comma", is_either));
+                let mixed = ("some of its numbers have a decimal point and some a decimal comma", is_either);
+                return is_first(commas, points).ok_or(mixed);
             }
         };
         decided.ok_or(("its numbers can be read with a decimal point or a decimal comma", is_ambiguous))
@@ -265,7 +265,8 @@ impl<'a> Column<'a> {
         let survey = self.survey;
         let open = survey.with(Traits::DAY_FIRST | Traits::MONTH_FIRST);
         let (days, months) = (survey.count(only_day), survey.count(only_month));
-        let dotted = survey.count(|group| group.traits.has(Traits::DOTTED) && !group.traits.has(Traits::YEAR_FIRST));
+        let dotted = survey
+            .count(|group| group.traits.intersects(Traits::DOTTED) && !group.traits.intersects(Traits::YEAR_FIRST));
         let order = match shown_order(survey) {
             _ if open == 0 => None,
             Some(order) => Some(order),
@@ -274,7 +275,7 @@ impl<'a> Column<'a> {
             None if days + months == 0 && self.habits.day_order.is_some() => self.habits.day_order,
             None if days + months == 0 => {
                 let reason = "its dates can be read with the day or the month first";
-                return self.kept_as_text(reason, |group| group.traits.has(Traits::DAY_FIRST));
+                return self.kept_as_text(reason, |group| group.traits.intersects(Traits::DAY_FIRST));
             }
             None => {
                 let reason = "some of its dates have the day first and some the month";
@@ -286,8 +287,8 @@ impl<'a> Column<'a> {
             Some(DayOrder::DayFirst) => Traits::YEAR_FIRST | Traits::DAY_FIRST,
             Some(DayOrder::MonthFirst) => Traits::YEAR_FIRST | Traits::MONTH_FIRST,
         };
-        let fits = |group: &Group| group.traits.has(of_order);
-        let has_time = survey.count(|group| fits(group) && group.traits.has(Traits::TIME)) > 0;
+        let fits = |group: &Group| group.traits.intersects(of_order);
+        let has_time = survey.count(|group| fits(group) && group.traits.intersects(Traits::TIME)) > 0;
         self.fit(CellType::of_dates(order, has_time, survey.fraction), "dates", fits)
     }
 
@@ -328,9 +329,9 @@ impl<'a> Column<'a> {
 /// Whether a number has different values with a decimal point and a decimal comma.
 fn is_ambiguous(group: &Group) -> bool {
     let traits = group.traits;
-    traits.has(Traits::POINT)
-        && traits.has(Traits::COMMA)
-        && traits.has(Traits::POINT_FRACTION) != traits.has(Traits::COMMA_FRACTION)
+    traits.intersects(Traits::POINT)
+        && traits.intersects(Traits::COMMA)
+        && traits.intersects(Traits::POINT_FRACTION) != traits.intersects(Traits::COMMA_FRACTION)
 }
 
 /// Whether the column name suggests identifiers, such as `zip_code` or `orderId`.

@@ -99,7 +99,7 @@ fn lines(start: &[u8], is_whole: bool, delimiter: u8, limit: usize) -> Vec<Line>
             let text = String::from_utf8_lossy(field);
             let text = cell::trim(text.trim_start_matches('\u{feff}'));
             let traits = (!text.is_empty()).then(|| cell::classify(text, &mut scratch).traits);
-            traits.map(|traits| traits.has(Traits::NUMBER | Traits::DATE | Traits::BOOLEAN))
+            traits.map(|traits| traits.intersects(Traits::NUMBER | Traits::DATE | Traits::BOOLEAN))
         };
         let cells = record.iter().map(&mut cell).collect();
         lines.push(Line { cells, is_separated: follows_empty_line(start, at) });

@@ -35,7 +35,8 @@ pub(super) enum CellType {
     Integer(NumberStyle),
     Float(NumberStyle),
     Date(Option<DayOrder>),
-    Timestamp(Option<DayOrder>, Precision),
+    /// With the maximum number of fractional digits of the seconds.
+    Timestamp(Option<DayOrder>, u8),
 }
 
 /// The number format.
@@ -45,25 +46,20 @@ pub(super) struct NumberStyle {
     pub(super) unit: Unit,
 }
 
-/// The precision of timestamps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) enum Precision {
-    Second,
-    Millisecond,
-    Microsecond,
-    Nanosecond,
+/// Returns the unit of timestamps with that number of fractional digits of the seconds.
+fn unit(fraction: u8) -> TimeUnit {
+    match fraction {
+        0 => TimeUnit::Second,
+        1..=3 => TimeUnit::Millisecond,
+        4..=6 => TimeUnit::Microsecond,
+        _ => TimeUnit::Nanosecond,
+    }
 }
 
 impl CellType {
     /// Returns the type of dates in that order, with times of that number of fractional digits.
     pub(super) fn of_dates(order: Option<DayOrder>, has_time: bool, fraction: u8) -> CellType {
-        let precision = match fraction {
-            0 => Precision::Second,
-            1..=3 => Precision::Millisecond,
-            4..=6 => Precision::Microsecond,
-            _ => Precision::Nanosecond,
-        };
-        if has_time { CellType::Timestamp(order, precision) } else { CellType::Date(order) }
+        if has_time { CellType::Timestamp(order, fraction) } else { CellType::Date(order) }
     }
 
     fn data_type(self) -> DataType {
@@ -73,15 +69,7 @@ impl CellType {
             CellType::Integer(_) => DataType::Int64,
             CellType::Float(_) => DataType::Float64,
             CellType::Date(_) => DataType::Date32,
-            CellType::Timestamp(_, precision) => {
-                let unit = match precision {
-                    Precision::Second => TimeUnit::Second,
-                    Precision::Millisecond => TimeUnit::Millisecond,
-                    Precision::Microsecond => TimeUnit::Microsecond,
-                    Precision::Nanosecond => TimeUnit::Nanosecond,
-                };
-                DataType::Timestamp(unit, None)
-            }
+            CellType::Timestamp(_, fraction) => DataType::Timestamp(unit(fraction), None),
         }
     }
 
@@ -114,7 +102,7 @@ pub(super) enum Builder {
     Integer(NumberStyle, Int64Builder),
     Float(NumberStyle, Float64Builder),
     Date(Option<DayOrder>, Date32Builder),
-    Timestamp(Option<DayOrder>, Precision, Vec<Option<i64>>),
+    Timestamp(Option<DayOrder>, TimeUnit, Vec<Option<i64>>),
 }
 
 impl Builder {
@@ -125,7 +113,7 @@ impl Builder {
             CellType::Integer(style) => Builder::Integer(style, Int64Builder::new()),
             CellType::Float(style) => Builder::Float(style, Float64Builder::new()),
             CellType::Date(order) => Builder::Date(order, Date32Builder::new()),
-            CellType::Timestamp(order, precision) => Builder::Timestamp(order, precision, Vec::new()),
+            CellType::Timestamp(order, fraction) => Builder::Timestamp(order, unit(fraction), Vec::new()),
         }
     }
 
@@ -144,7 +132,7 @@ impl Builder {
                 let day = date::parse(cell).and_then(|written| written.day(*order));
                 values.append_option(day.and_then(|day| i32::try_from(day).ok()));
             }
-            Builder::Timestamp(order, precision, values) => values.push(moment(cell, *order, *precision)),
+            Builder::Timestamp(order, unit, values) => values.push(moment(cell, *order, *unit)),
         }
     }
 
@@ -155,13 +143,13 @@ impl Builder {
             Builder::Integer(_, values) => Arc::new(values.finish()),
             Builder::Float(_, values) => Arc::new(values.finish()),
             Builder::Date(_, values) => Arc::new(values.finish()),
-            Builder::Timestamp(_, precision, values) => {
+            Builder::Timestamp(_, unit, values) => {
                 let values = std::mem::take(values);
-                match precision {
-                    Precision::Second => Arc::new(TimestampSecondArray::from(values)),
-                    Precision::Millisecond => Arc::new(TimestampMillisecondArray::from(values)),
-                    Precision::Microsecond => Arc::new(TimestampMicrosecondArray::from(values)),
-                    Precision::Nanosecond => Arc::new(TimestampNanosecondArray::from(values)),
+                match unit {
+                    TimeUnit::Second => Arc::new(TimestampSecondArray::from(values)),
+                    TimeUnit::Millisecond => Arc::new(TimestampMillisecondArray::from(values)),
+                    TimeUnit::Microsecond => Arc::new(TimestampMicrosecondArray::from(values)),
+                    TimeUnit::Nanosecond => Arc::new(TimestampNanosecondArray::from(values)),
                 }
             }
         }
@@ -198,16 +186,16 @@ impl NumberStyle {
     }
 }
 
-/// Parses a timestamp since 1970 in that precision.
-fn moment(cell: &str, order: Option<DayOrder>, precision: Precision) -> Option<i64> {
+/// Parses a timestamp since 1970 in that unit.
+fn moment(cell: &str, order: Option<DayOrder>, unit: TimeUnit) -> Option<i64> {
     let written = date::parse(cell)?;
     let nanos =
         i128::from(written.day(order)?) * i128::from(DAY) + written.time.map_or(0, |time| i128::from(time.nanos));
-    let unit = match precision {
-        Precision::Second => 1_000_000_000,
-        Precision::Millisecond => 1_000_000,
-        Precision::Microsecond => 1_000,
-        Precision::Nanosecond => 1,
+    let unit = match unit {
+        TimeUnit::Second => 1_000_000_000,
+        TimeUnit::Millisecond => 1_000_000,
+        TimeUnit::Microsecond => 1_000,
+        TimeUnit::Nanosecond => 1,
     };
     i64::try_from(nanos.div_euclid(unit)).ok()
 }

@@ -101,10 +101,10 @@ impl ColumnSurvey {
         }
         let Cell { mut traits, unit, fraction, groups } = cell::classify(trimmed, scratch);
         if trimmed.len() < written.len() {
-            traits = traits.without(Traits::PLAIN);
+            traits = traits.difference(Traits::PLAIN);
         }
         self.fraction = self.fraction.max(fraction);
-        if traits.has(Traits::SPACED) {
+        if traits.intersects(Traits::SPACED) {
             let known = *self.spaced.get_or_insert(groups);
             self.is_spaced_variously |= known != groups;
         }
@@ -139,7 +139,7 @@ impl ColumnSurvey {
 
     /// Returns the number of cells with at least one of these traits.
     pub(super) fn with(&self, any: Traits) -> u64 {
-        self.count(|group| group.traits.has(any))
+        self.count(|group| group.traits.intersects(any))
     }
 
     pub(super) fn groups(&self) -> &[Group] {
