@@ -258,7 +258,7 @@ impl Catalog {
         let (schema, opened) = load(Databases, file.databases, &mut opening).await?;
         let (apis, caller) = load_operations(&file.fetch.allow, file.apis, file.mcp, &mut opening).await?;
         let (documents, documents_refreshed) = load(Documents, file.documents, &mut opening).await?;
-        let (skills, ()) = load(Skills, file.skills, &mut opening).await?;
+        let skills = load(Skills, file.skills, &mut opening).await?;
         let (index, unreadable) = state::open_index(&state, options.embedder.clone())?;
         let web_search = file.web_search.map(|entry| opening.web.search(entry));
         let searches_web = web_search.is_some();
@@ -275,7 +275,7 @@ impl Catalog {
         let Meaning { metrics, verified, folder: verified_folder, named } = meaning;
         engine.named = named;
         let terms = metrics::define_terms(&metrics);
-        let (facts, ()) = load(Facts { evidence, terms }, file.facts, &mut opening).await?;
+        let facts = load(Facts { evidence, terms }, file.facts, &mut opening).await?;
 
         let mut catalog = Catalog {
             engine,
@@ -416,13 +416,13 @@ impl Catalog {
 
     fn records(&self) -> Vec<Record> {
         let mut records = [
-            Databases::records(&self.schema),
-            Apis::records(&self.apis),
-            Documents::records(&self.documents),
-            Facts::records(&self.facts),
-            Skills::records(&self.skills),
-            Metrics::records(&self.metrics),
-            Verified::records(&self.verified),
+            self.schema.records(),
+            self.apis.records(),
+            self.documents.records(),
+            self.facts.records(),
+            self.skills.records(),
+            self.metrics.records(),
+            self.verified.records(),
         ]
         .concat();
         uses::add_uses(&mut records, &self.metrics, &self.verified);
@@ -438,7 +438,7 @@ async fn load<S: Section>(
     section: S,
     entries: Vec<S::Entry>,
     opening: &mut Opening<'_>,
-) -> Result<(Arc<S::Discovery>, S::Extra), CatalogError> {
+) -> Result<S::Loaded, CatalogError> {
     let loaded = section.load(entries, opening).await;
     opening.check_wanted().map(|()| loaded)
 }

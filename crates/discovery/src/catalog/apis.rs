@@ -11,7 +11,6 @@ use std::{
 
 use prospector_api::{Api, ApiDiscovery, ApiError, ApiKind, ApiSource};
 use prospector_core::Problem;
-use prospector_core::record::Record;
 use prospector_core::work::catch_panic;
 use prospector_fetch::Rule;
 
@@ -56,9 +55,8 @@ pub(super) struct ApiEntry {
 impl Section for Apis<'_> {
     const KEY: &'static str = "apis";
     type Entry = ApiEntry;
-    type Discovery = ApiDiscovery;
-    /// Calls the APIs that may be called.
-    type Extra = Arc<HttpCaller>;
+    /// The APIs, and the caller of those that may be called.
+    type Loaded = (Arc<ApiDiscovery>, Arc<HttpCaller>);
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<ApiEntry> {
         let lookup = reader.lookup;
@@ -106,16 +104,12 @@ impl Section for Apis<'_> {
 
     /// A file is one API; a pattern is one API per file; a folder is one API per description, whose references may point to any file of the
     /// folder.
-    async fn load(self, entries: Vec<ApiEntry>, opening: &mut Opening<'_>) -> (Arc<ApiDiscovery>, Arc<HttpCaller>) {
+    async fn load(self, entries: Vec<ApiEntry>, opening: &mut Opening<'_>) -> Self::Loaded {
         let mut loaded = Loaded::default();
         for entry in entries {
             loaded.add(&entry, opening).await;
         }
         (Arc::new(ApiDiscovery::new(loaded.apis)), Arc::new(HttpCaller::new(loaded.callable, self.allow)))
-    }
-
-    fn records(discovery: &ApiDiscovery) -> Vec<Record> {
-        discovery.records()
     }
 }
 

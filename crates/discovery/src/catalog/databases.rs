@@ -13,7 +13,6 @@ use std::{
 use futures::{StreamExt, stream};
 use prospector_connect::{ConnectError, Connector, open, source::Source};
 use prospector_core::Problem;
-use prospector_core::record::Record;
 use prospector_schema::{Database, Entry, SchemaDiscovery, describe};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -47,8 +46,7 @@ pub(super) struct OpenedDatabases {
 impl Section for Databases {
     const KEY: &'static str = "databases";
     type Entry = DatabaseEntry;
-    type Discovery = SchemaDiscovery;
-    type Extra = OpenedDatabases;
+    type Loaded = (Arc<SchemaDiscovery>, OpenedDatabases);
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<DatabaseEntry> {
         entry::read(reader, at, entry)
@@ -66,11 +64,7 @@ impl Section for Databases {
         problems.is_empty().then_some(files)
     }
 
-    async fn load(
-        self,
-        entries: Vec<DatabaseEntry>,
-        opening: &mut Opening<'_>,
-    ) -> (Arc<SchemaDiscovery>, OpenedDatabases) {
+    async fn load(self, entries: Vec<DatabaseEntry>, opening: &mut Opening<'_>) -> Self::Loaded {
         let found = find_all(&entries, opening);
         let mut opened = OpenedDatabases::default();
         let mut entries = Vec::new();
@@ -80,10 +74,6 @@ impl Section for Databases {
             entries.push(entry);
         }
         (Arc::new(SchemaDiscovery::new(entries)), opened)
-    }
-
-    fn records(discovery: &SchemaDiscovery) -> Vec<Record> {
-        discovery.records()
     }
 }
 

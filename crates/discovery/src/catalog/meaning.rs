@@ -39,11 +39,11 @@ impl Meaning {
         let (verified, folder) = read_queries(&queries, opening);
         let named = verified.name_queries(engine).await;
         metrics.queries.clone_from(&named);
-        let (model, ()) = load(metrics, entries, opening).await?;
+        let model = load(metrics, entries, opening).await?;
         let (segments, problems) = model.name_queries(engine);
         opening.problems.extend(problems);
         let engine = engine.with_named([named, segments.clone()].concat());
-        let (verified, ()) = load(Verified { engine: engine.clone(), queries: verified }, queries, opening).await?;
+        let verified = load(Verified { engine: engine.clone(), queries: verified }, queries, opening).await?;
         // Stale queries are not available.
         let named = [verified.name_queries(&engine).await, segments.clone()].concat();
         let problems = check_segments(&model, &segments, &engine.with_named(named.clone())).await;

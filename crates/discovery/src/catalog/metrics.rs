@@ -6,7 +6,6 @@ use std::sync::Arc;
 use prospector_connect::query::Aggregation;
 use prospector_core::Problem;
 use prospector_core::name::nearest;
-use prospector_core::record::Record;
 use prospector_engine::options::NamedQuery;
 use prospector_engine::query::aggregate::{Grain, Span};
 use prospector_facts::{Fact, model::Origin};
@@ -67,8 +66,7 @@ pub(super) struct ImportEntry {
 impl Section for Metrics {
     const KEY: &'static str = "metrics";
     type Entry = MetricEntry;
-    type Discovery = SemanticModel;
-    type Extra = ();
+    type Loaded = Arc<SemanticModel>;
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<MetricEntry> {
         let file = reader.file;
@@ -106,7 +104,7 @@ impl Section for Metrics {
         Some(imported.collect())
     }
 
-    async fn load(self, entries: Vec<MetricEntry>, opening: &mut Opening<'_>) -> (Arc<SemanticModel>, ()) {
+    async fn load(self, entries: Vec<MetricEntry>, opening: &mut Opening<'_>) -> Self::Loaded {
         let Metrics { entities, joins, dimensions, segments, queries, fiscal_year, time_zone, schema } = self;
         let metrics = Vec::new();
         let sources: Vec<Tables<'_>> = (schema.databases())
@@ -126,11 +124,7 @@ impl Section for Metrics {
         }
         let (model, problems) = SemanticModel::check(declared, &sources);
         opening.problems.extend(problems);
-        (Arc::new(model), ())
-    }
-
-    fn records(model: &SemanticModel) -> Vec<Record> {
-        model.records()
+        Arc::new(model)
     }
 }
 

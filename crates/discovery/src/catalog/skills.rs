@@ -6,7 +6,6 @@ use std::{
 };
 
 use prospector_core::Problem;
-use prospector_core::record::Record;
 use prospector_skills::{SkillDiscovery, SkillFolder};
 
 use super::{
@@ -32,8 +31,7 @@ pub(super) struct SkillEntry {
 impl Section for Skills {
     const KEY: &'static str = "skills";
     type Entry = SkillEntry;
-    type Discovery = SkillDiscovery;
-    type Extra = ();
+    type Loaded = Arc<SkillDiscovery>;
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<SkillEntry> {
         let lookup = reader.lookup;
@@ -56,7 +54,7 @@ impl Section for Skills {
         Some(files)
     }
 
-    async fn load(self, entries: Vec<SkillEntry>, opening: &mut Opening<'_>) -> (Arc<SkillDiscovery>, ()) {
+    async fn load(self, entries: Vec<SkillEntry>, opening: &mut Opening<'_>) -> Self::Loaded {
         let mut folders = usual_folders(&opening.folders);
         for entry in &entries {
             let path = opening.folders.base.join(&entry.path);
@@ -71,11 +69,7 @@ impl Section for Skills {
         }
         let (skills, problems) = SkillDiscovery::load(&folders);
         opening.problems.extend(problems);
-        (Arc::new(skills.with_pages(opening.web.pages())), ())
-    }
-
-    fn records(discovery: &SkillDiscovery) -> Vec<Record> {
-        discovery.records()
+        Arc::new(skills.with_pages(opening.web.pages()))
     }
 }
 

@@ -3,7 +3,6 @@
 use std::{path::PathBuf, sync::Arc};
 
 use prospector_core::Problem;
-use prospector_core::record::Record;
 use prospector_engine::Engine;
 use prospector_queries::{VerifiedQueries, list_files};
 
@@ -30,8 +29,7 @@ pub(super) struct VerifiedEntry {
 impl Section for Verified {
     const KEY: &'static str = "verified_queries";
     type Entry = VerifiedEntry;
-    type Discovery = VerifiedQueries;
-    type Extra = ();
+    type Loaded = Arc<VerifiedQueries>;
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<VerifiedEntry> {
         let lookup = reader.lookup;
@@ -47,13 +45,9 @@ impl Section for Verified {
         Some(paths.flat_map(|path| list_files(&path).into_iter().chain([path])).collect())
     }
 
-    async fn load(mut self, _: Vec<VerifiedEntry>, opening: &mut Opening<'_>) -> (Arc<VerifiedQueries>, ()) {
+    async fn load(mut self, _: Vec<VerifiedEntry>, opening: &mut Opening<'_>) -> Self::Loaded {
         opening.problems.extend(self.queries.check(&self.engine).await);
-        (Arc::new(self.queries), ())
-    }
-
-    fn records(discovery: &VerifiedQueries) -> Vec<Record> {
-        discovery.records()
+        Arc::new(self.queries)
     }
 }
 
