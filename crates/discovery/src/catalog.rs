@@ -163,7 +163,8 @@ impl CatalogOptions<'_> {
     }
 }
 
-/// Everything that a catalog names, opened and indexed.
+/// Everything that a catalog names, opened and indexed. A clone shares all of it.
+#[derive(Clone)]
 pub struct Catalog {
     /// Databases and files.
     pub schema: Arc<SchemaDiscovery>,
@@ -344,30 +345,7 @@ impl Catalog {
     /// Returns the catalog as another owner sees it: without the private facts of other owners. New facts of this owner are stored
     /// according to `keeping`.
     pub fn seen_by(&self, owner: Owner, keeping: Keeping) -> Catalog {
-        Catalog {
-            schema: self.schema.clone(),
-            apis: self.apis.clone(),
-            documents: self.documents.clone(),
-            skills: self.skills.clone(),
-            facts: Arc::new(self.facts.seen_by(owner, keeping)),
-            metrics: self.metrics.clone(),
-            verified: self.verified.clone(),
-            verified_folder: self.verified_folder.clone(),
-            index: self.index.clone(),
-            instructions: self.instructions.clone(),
-            queries: self.queries,
-            searches_web: self.searches_web,
-            preload: self.preload.clone(),
-            refreshed: self.refreshed.clone(),
-            errors: self.errors,
-            documents_refreshed: self.documents_refreshed,
-            caller: self.caller.clone(),
-            connectors: self.connectors.clone(),
-            engine: self.engine.clone(),
-            surroundings: self.surroundings.clone(),
-            redactor: self.redactor.clone(),
-            prompts: self.prompts.clone(),
-        }
+        Catalog { facts: Arc::new(self.facts.seen_by(owner, keeping)), ..self.clone() }
     }
 
     /// Redacts files, addresses, hosts and accounts from errors of tools and engine, for a server whose clients are not its operator. The

@@ -85,7 +85,7 @@ impl Describe {
         {
             fields.retain(|field, _| field == "ids");
         }
-        if !targets.schema.has_data()
+        if !targets.catalog.schema.has_data()
             && let Some(fields) = fields.as_object_mut()
         {
             fields.shift_remove("values");
@@ -154,18 +154,18 @@ impl Describe {
         let shown = self.targets.show(target, detail, room).await?;
         match target {
             Target::Database(name) => {
-                let database = self.targets.schema.database(name);
+                let database = self.targets.catalog.schema.database(name);
                 let overview = DatabaseOverview {
                     database: name.clone(),
                     kind: database.map(|database| database.kind.to_string()).unwrap_or_default(),
-                    sql: self.targets.schema.dialect(name).map(Dialect::id),
+                    sql: self.targets.catalog.schema.dialect(name).map(Dialect::id),
                     description: database.map(|database| database.description.clone()).unwrap_or_default(),
                     tables: shown.unfit(),
                 };
                 Ok(Answer::of(overview, MORE).fit(room.max(50)))
             }
             Target::Api(name) => {
-                let api = self.targets.apis.api(name)?;
+                let api = self.targets.catalog.apis.api(name)?;
                 let overview = ApiOverview {
                     api: name.clone(),
                     kind: api.kind,

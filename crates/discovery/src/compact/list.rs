@@ -130,13 +130,13 @@ impl List {
         }
         let is_meant = |word: &str| is_same_kind(word, of);
         if is_meant("tables") {
-            let names = self.targets.schema.databases().map(|database| database.name.clone()).collect();
+            let names = self.targets.catalog.schema.databases().map(|database| database.name.clone()).collect();
             let database = only_one(names, "tables", "database")?;
             let fields = json!({"database": database});
             return self.targets.call(LIST_TABLES, paged(fields), max_tokens).await;
         }
         if is_meant("operations") {
-            let names = self.targets.apis.apis().iter().map(|api| api.name.clone()).collect();
+            let names = self.targets.catalog.apis.apis().iter().map(|api| api.name.clone()).collect();
             let api = only_one(names, "operations", "API")?;
             let fields = json!({"api": api, "tag": filter});
             return self.targets.call(LIST_OPERATIONS, paged(fields), max_tokens).await;
@@ -208,7 +208,7 @@ impl List {
 
     /// Lists the sections of a document, for which the full set has no tool.
     fn sections(&self, name: &str, args: &Args, max_tokens: usize) -> Result<Answer, ToolError> {
-        let document = self.targets.documents.resolve(name).ok_or_else(|| self.targets.unknown(name))?;
+        let document = self.targets.catalog.documents.resolve(name).ok_or_else(|| self.targets.unknown(name))?;
         let sections = document.sections.iter().map(|section| section.full_name()).collect();
         let sections = Page::cut(sections, args.offset.unwrap_or(0), args.limit.unwrap_or(100));
         Ok(Answer::of(Sections { document: name.to_owned(), sections }, "call again with offset").fit(max_tokens))

@@ -56,7 +56,7 @@ impl Sample {
         let tables: Vec<((String, String), &str)> =
             cuts().filter_map(|(table, column)| Some((self.targets.table(table)?, column))).collect();
         let has = |((database, table), column): &&((String, String), &str)| {
-            self.targets.schema.resolve_column(&format!("{database}.{table}.{column}")).is_some()
+            self.targets.catalog.schema.resolve_column(&format!("{database}.{table}.{column}")).is_some()
         };
         let found = tables.iter().find(has).or_else(|| tables.last());
         let (database, table, column) = match found {

@@ -52,16 +52,7 @@ pub(super) fn section(document: &Document, section: &Section) -> String {
 }
 
 fn operation<'a>(catalog: &'a Catalog, piece: &Piece) -> Option<(&'a Api, &'a Operation)> {
-    if piece.kind != Kind::Operation {
-        return None;
-    }
-    let api = catalog
-        .apis
-        .apis()
-        .iter()
-        .find(|api| piece.id.strip_prefix(&api.name).is_some_and(|rest| rest.starts_with('.')))?;
-    let name = &piece.id[api.name.len() + 1..];
-    Some((api, api.operations.iter().find(|operation| operation.name == name)?))
+    (piece.kind == Kind::Operation).then(|| catalog.apis.find_operation(&piece.id)).flatten()
 }
 
 fn whole_operation(operation: &Operation) -> String {
