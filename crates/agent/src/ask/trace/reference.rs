@@ -11,16 +11,14 @@
 
 use std::{collections::BTreeSet, ops::Range, sync::LazyLock};
 
-use prospector_text::numbers::write_number;
 use regex::Regex;
-use serde_json::Value;
 
 use prospector_text::periods::{CitedPeriod, find_cited};
 
 use super::{
     calculation::{Part, evaluate},
     mentions::Rows,
-    source::{Key, Source, country_of},
+    source::{Key, Source, country_of, write_cell},
 };
 
 /// Maximum number of columns that an error lists.
@@ -240,7 +238,7 @@ impl<'a> Reader<'a> {
         let is_whole = function.is_some() && rows.len() == source.rows.len() && rows.len() > 1;
         let numbers: Option<Vec<f64>> = rows.iter().map(|row| source.rows[*row][column].number).collect();
         let cell = match (function, rows.as_slice()) {
-            (None, [row]) => Some(write(&source.query.rows[*row][column])),
+            (None, [row]) => Some(write_cell(&source.query.rows[*row][column])),
             (None, several) => return Err(ReferenceError::SeveralRows { query, column: name, rows: several.len() }),
             _ => None,
         };
@@ -366,13 +364,5 @@ fn aggregate(function: &str, numbers: &[f64]) -> f64 {
         "min" => numbers.iter().copied().fold(f64::INFINITY, f64::min),
         "max" => numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         _ => sum,
-    }
-}
-
-fn write(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Number(number) if number.is_f64() => number.as_f64().map(write_number).unwrap_or_default(),
-        other => other.to_string(),
     }
 }
