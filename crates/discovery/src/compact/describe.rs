@@ -7,18 +7,15 @@ use prospector_api::ApiKind;
 use prospector_connect::sql::Dialect;
 use prospector_core::record::Resource;
 use prospector_core::tokens::estimate;
-use prospector_core::tool::{
-    Answer, BoxFuture, Budget, Callable, Cut, Effect, Text, ToolError, ToolOutput, ToolSpec, compact,
-};
+use prospector_core::tool::{Answer, Budget, Cut, Text, ToolError, ToolOutput, ToolSpec, compact};
 use prospector_queries::VerifiedQueries;
 use prospector_semantics::SemanticModel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
 
+use super::CompactTool;
 use crate::target::{Detail, Target, TargetResolver};
-
-pub(super) const NAME: &str = "describe";
 
 /// Maximum number of ids that are described; the others are omitted.
 const MAX_DESCRIBED: usize = 40;
@@ -54,14 +51,11 @@ const ENTRIES: [(&str, &str, &str); 7] = [
 ];
 
 /// The tool.
-pub(super) struct Describe {
-    targets: Arc<TargetResolver>,
-    spec: ToolSpec,
-}
+pub(super) struct Describe(pub(super) Arc<TargetResolver>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(super) struct Args {
     /// Replaced by the forms in [`ENTRIES`].
     ids: Vec<String>,
     /// Include statistics and sample values.
@@ -70,13 +64,17 @@ struct Args {
     query: Option<String>,
 }
 
-impl Describe {
-    pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
+impl CompactTool for Describe {
+    const NAME: &'static str = "describe";
+    type Args = Args;
+
+    fn describe(&self) -> ToolSpec {
+        let targets = &self.0;
         let there: Vec<_> = ENTRIES.iter().filter(|(tool, ..)| targets.has(tool)).collect();
         let details: Vec<&str> = there.iter().map(|(_, details, _)| *details).collect();
         let description =
             format!("Returns the details of catalog entries: {}. Pass all ids in one call.", details.join(", "));
-        let mut spec = ToolSpec::new::<Args>(NAME, &description);
+        let mut spec = ToolSpec::new::<Args>(Self::NAME, &description);
         let forms: String = there.iter().map(|(_, _, form)| *form).collect();
         let fields = &mut spec.input_schema["properties"];
         fields["ids"]["description"] = forms.into();
@@ -90,7 +88,7 @@ impl Describe {
         {
             fields.shift_remove("values");
         }
-        Describe { targets: targets.clone(), spec }
+        spec
     }
 
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
@@ -110,7 +108,7 @@ impl Describe {
         let mut left_out: Vec<String> = ids.split_off(ids.len().min(MAX_DESCRIBED));
         let mut wanted: Vec<(String, Option<Target>)> = Vec::new();
         for id in ids {
-            let targets = self.targets.find(&id);
+            let targets = self.0.find(&id);
             if targets.is_empty() {
                 wanted.push((id, None));
             } else {
@@ -121,12 +119,12 @@ impl Describe {
         let shown = join_all(wanted.iter().map(|(id, target)| async move {
             match target {
                 Some(target) => self.show(target, detail, max_tokens).await,
-                None => Err(self.targets.unknown(id)),
+                None => Err(self.0.unknown(id)),
             }
         }))
         .await;
         if shown.iter().all(Result::is_err) {
-            return shown.into_iter().next().unwrap_or_else(|| Err(self.targets.unknown("")));
+            return shown.into_iter().next().unwrap_or_else(|| Err(self.0.unknown("")));
         }
         let mut items = Vec::new();
         for ((id, target), answer) in wanted.into_iter().zip(shown) {
@@ -148,24 +146,26 @@ impl Describe {
         left_out.dedup();
         Ok(Answer::of(Described { items, left_out }, MORE).fit(max_tokens))
     }
+}
 
+impl Describe {
     /// Returns the answer of the tool for an entry; databases and APIs also get an overview.
     async fn show(&self, target: &Target, detail: Detail<'_>, room: usize) -> Result<Answer, ToolError> {
-        let shown = self.targets.show(target, detail, room).await?;
+        let shown = self.0.show(target, detail, room).await?;
         match target {
             Target::Database(name) => {
-                let database = self.targets.catalog.schema.database(name);
+                let database = self.0.catalog.schema.database(name);
                 let overview = DatabaseOverview {
                     database: name.clone(),
                     kind: database.map(|database| database.kind.to_string()).unwrap_or_default(),
-                    sql: self.targets.catalog.schema.dialect(name).map(Dialect::id),
+                    sql: self.0.catalog.schema.dialect(name).map(Dialect::id),
                     description: database.map(|database| database.description.clone()).unwrap_or_default(),
                     tables: shown.unfit(),
                 };
                 Ok(Answer::of(overview, MORE).fit(room.max(50)))
             }
             Target::Api(name) => {
-                let api = self.targets.catalog.apis.api(name)?;
+                let api = self.0.catalog.apis.api(name)?;
                 let overview = ApiOverview {
                     api: name.clone(),
                     kind: api.kind,
@@ -380,20 +380,6 @@ fn share_room(sizes: &[usize], room: usize) -> Vec<usize> {
             return rooms;
         }
         kept -= 1;
-    }
-}
-
-impl Callable for Describe {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Reads
-    }
-
-    fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {
-        Box::pin(async move { self.answer(self.spec.arguments(args)?, max_tokens).await })
     }
 }
 
