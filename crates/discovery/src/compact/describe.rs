@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
-use prospector_api::ApiKind;
+use prospector_api::Api;
 use prospector_connect::sql::Dialect;
 use prospector_core::record::Resource;
 use prospector_core::tokens::estimate;
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
 
 use super::CompactTool;
+use crate::Catalog;
 use crate::target::{Detail, Target, TargetResolver};
 
 /// Maximum number of ids that are described; the others are omitted.
@@ -151,98 +152,56 @@ impl CompactTool for Describe {
 impl Describe {
     /// Returns the answer of the tool for an entry; databases and APIs also get an overview.
     async fn show(&self, target: &Target, detail: Detail<'_>, room: usize) -> Result<Answer, ToolError> {
-        let shown = self.0.show(target, detail, room).await?;
-        match target {
+        let parts = self.0.show(target, detail, room).await?;
+        let Catalog { schema, apis, .. } = &self.0.catalog;
+        let (list, mut head) = match target {
             Target::Database(name) => {
-                let database = self.0.catalog.schema.database(name);
-                let overview = DatabaseOverview {
-                    database: name.clone(),
-                    kind: database.map(|database| database.kind.to_string()).unwrap_or_default(),
-                    sql: self.0.catalog.schema.dialect(name).map(Dialect::id),
-                    description: database.map(|database| database.description.clone()).unwrap_or_default(),
-                    tables: shown.unfit(),
-                };
-                Ok(Answer::of(overview, MORE).fit(room.max(50)))
+                let (database, sql) = (schema.database(name), schema.dialect(name).map(Dialect::id));
+                let (kind, description) = database.map(|known| (known.kind, &known.description)).unzip();
+                ("tables", json!({"database": name, "type": kind, "sql": sql, "description": description}))
             }
             Target::Api(name) => {
-                let api = self.0.catalog.apis.api(name)?;
-                let overview = ApiOverview {
-                    api: name.clone(),
-                    kind: api.kind,
-                    url: api.url.clone(),
-                    description: api.description.clone(),
-                    operations: shown.unfit(),
-                };
-                Ok(Answer::of(overview, MORE).fit(room.max(50)))
+                let Api { kind, url, description, .. } = apis.api(name)?;
+                ("operations", json!({"api": name, "type": kind, "url": url, "description": description}))
             }
-            Target::Table { .. }
-            | Target::Columns { .. }
-            | Target::Path { .. }
-            | Target::Operation { .. }
-            | Target::Document(_)
-            | Target::Section { .. }
-            | Target::Skill(_)
-            | Target::File { .. }
-            | Target::Fact(_)
-            | Target::Metric(_)
-            | Target::Query(_) => Ok(shown),
+            _ => return Ok(parts),
+        };
+        if let Some(fields) = head.as_object_mut() {
+            fields.retain(|_, value| !value.is_null() && *value != "");
         }
+        Ok(Answer::of(Overview { head, list, parts: parts.unfit() }, MORE).fit(room.max(50)))
     }
 }
 
-/// A database with its tables as returned by `list_tables`.
-#[derive(Clone, Serialize)]
-struct DatabaseOverview {
-    database: String,
-    #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
-    kind: String,
-    /// The SQL dialect of its queries.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sql: Option<&'static str>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    description: String,
-    tables: Answer,
+/// A database with its tables, or an API with its operations, as returned by the tool that lists them.
+#[derive(Clone)]
+struct Overview {
+    /// The fields before the list.
+    head: Value,
+    /// The field of the list.
+    list: &'static str,
+    parts: Answer,
 }
 
-impl ToolOutput for DatabaseOverview {
+impl Serialize for Overview {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut whole = self.head.clone();
+        whole[self.list] = self.parts.json().clone();
+        whole.serialize(serializer)
+    }
+}
+
+impl ToolOutput for Overview {
     fn reveals(&self) -> Vec<Resource> {
-        self.tables.reveals()
+        self.parts.reveals()
     }
 
     fn fits(&self, max_tokens: usize) -> bool {
-        self.tables.size() <= max_tokens
+        self.parts.size() <= max_tokens
     }
 
     fn fit(&mut self, budget: Budget<'_>) -> Cut {
-        self.tables = self.tables.fit(budget.tokens);
-        Cut::default()
-    }
-}
-
-/// An API with its operations as returned by `list_api_operations`.
-#[derive(Clone, Serialize)]
-struct ApiOverview {
-    api: String,
-    #[serde(rename = "type")]
-    kind: ApiKind,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    description: String,
-    operations: Answer,
-}
-
-impl ToolOutput for ApiOverview {
-    fn reveals(&self) -> Vec<Resource> {
-        self.operations.reveals()
-    }
-
-    fn fits(&self, max_tokens: usize) -> bool {
-        self.operations.size() <= max_tokens
-    }
-
-    fn fit(&mut self, budget: Budget<'_>) -> Cut {
-        self.operations = self.operations.fit(budget.tokens);
+        self.parts = self.parts.fit(budget.tokens);
         Cut::default()
     }
 }
