@@ -53,7 +53,6 @@ pub(super) struct ApiEntry {
 }
 
 impl Section for Apis<'_> {
-    const KEY: &'static str = "apis";
     type Entry = ApiEntry;
     /// The APIs, and the caller of those that may be called.
     type Loaded = (Arc<ApiDiscovery>, Arc<HttpCaller>);

@@ -44,7 +44,6 @@ pub(super) struct OpenedDatabases {
 }
 
 impl Section for Databases {
-    const KEY: &'static str = "databases";
     type Entry = DatabaseEntry;
     type Loaded = (Arc<SchemaDiscovery>, OpenedDatabases);
 

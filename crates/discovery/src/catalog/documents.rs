@@ -38,7 +38,6 @@ pub(super) struct DocumentEntry {
 }
 
 impl Section for Documents {
-    const KEY: &'static str = "documents";
     type Entry = DocumentEntry;
     /// The documents, and the number of those changed since the catalog was last opened.
     type Loaded = (Arc<DocumentDiscovery>, Refreshed);

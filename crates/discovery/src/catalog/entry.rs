@@ -45,6 +45,11 @@ impl EntryReader<'_> {
         }
     }
 
+    /// Reports an error at a line, and what to write instead.
+    pub(super) fn fail(&mut self, line: u64, reason: impl Into<String>, advice: impl Into<String>) {
+        self.problems.push(Problem::error(format!("{}:{line}", self.file), reason).advise(advice));
+    }
+
     /// Returns the fields of an entry with the keys of `T`; `None`, with a problem reported, if it is not a mapping.
     pub(super) fn fields<T: JsonSchema + 'static>(
         &mut self,

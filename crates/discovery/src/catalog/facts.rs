@@ -31,7 +31,6 @@ pub(super) struct FactEntry {
 }
 
 impl Section for Facts {
-    const KEY: &'static str = "facts";
     type Entry = FactEntry;
     type Loaded = Arc<FactDiscovery>;
 

@@ -52,7 +52,6 @@ pub(super) struct Mcp<'a> {
 }
 
 impl Section for Mcp<'_> {
-    const KEY: &'static str = "mcp";
     type Entry = McpEntry;
     /// The servers, and their tools as one API per server.
     type Loaded = (Arc<McpServers>, Vec<Api>);

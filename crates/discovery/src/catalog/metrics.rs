@@ -26,11 +26,6 @@ use super::{
     time_zone,
 };
 
-/// Keys of the catalog file for the definitions that metrics use.
-pub(super) const ENTITIES: &str = "entities";
-pub(super) const JOINS: &str = "joins";
-pub(super) const DIMENSIONS: &str = "dimensions";
-
 /// Confidence of a metric as a definition, below that of a document with its own wording.
 const CONFIDENCE: f64 = 0.9;
 
@@ -64,7 +59,6 @@ pub(super) struct ImportEntry {
 }
 
 impl Section for Metrics {
-    const KEY: &'static str = "metrics";
     type Entry = MetricEntry;
     type Loaded = Arc<SemanticModel>;
 

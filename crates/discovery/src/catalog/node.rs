@@ -32,7 +32,7 @@ pub(super) struct Placed {
 
 impl Node {
     /// Describes the value in messages.
-    fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self {
             Node::Null => "nothing".into(),
             Node::Bool(value) => format!("`{value}`"),
@@ -280,18 +280,9 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Removes a list of values; empty if the key is missing or null.
-    pub(super) fn list(&mut self, key: &str) -> Vec<Placed> {
-        let Some(placed) = self.map.shift_remove(key) else { return Vec::new() };
-        match placed.node {
-            Node::List(items) => items,
-            Node::Null => Vec::new(),
-            other => {
-                let reason = format!("`{key}` must be a list, not {}", other.describe());
-                self.fail(placed.line, reason, format!("start each entry with `- ` under `{key}:`"));
-                Vec::new()
-            }
-        }
+    /// Returns the remaining values.
+    pub(super) fn into_map(self) -> IndexMap<String, Placed> {
+        self.map
     }
 
     /// Returns whether the mapping has an error.

@@ -13,8 +13,6 @@ use super::{cache::Cache, entry::EntryReader, environment::Environment, error::C
 
 /// A section of a catalog.
 pub(super) trait Section {
-    /// The key of its entries in the catalog file.
-    const KEY: &'static str;
     /// A parsed entry.
     type Entry;
     /// Searches and describes the loaded entries, with connectors, callers or changes in some sections.

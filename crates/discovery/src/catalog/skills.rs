@@ -29,7 +29,6 @@ pub(super) struct SkillEntry {
 }
 
 impl Section for Skills {
-    const KEY: &'static str = "skills";
     type Entry = SkillEntry;
     type Loaded = Arc<SkillDiscovery>;
 

@@ -27,7 +27,6 @@ pub(super) struct VerifiedEntry {
 }
 
 impl Section for Verified {
-    const KEY: &'static str = "verified_queries";
     type Entry = VerifiedEntry;
     type Loaded = Arc<VerifiedQueries>;
 
