@@ -20,12 +20,9 @@ use super::{
     entry::{EntryReader, address, path, plain},
     file_schema,
     node::Placed,
-    paths::{files, names, watch},
+    paths::{PLAIN_API_NAMES, files, names, watch},
     section::{Folders, Opening, Section},
 };
-
-/// File names that do not identify the API, which is then named after its folder.
-const PLAIN_NAMES: [&str; 6] = ["api", "index", "main", "openapi", "schema", "swagger"];
 
 /// The APIs section, with the private hosts that may be contacted.
 pub(super) struct Apis<'a> {
@@ -289,7 +286,7 @@ fn find(
 fn names_of(files: &[PathBuf], in_folder: bool) -> Vec<String> {
     let stems = names(files).into_iter().map(|stem| stem.trim_end_matches(".openapi").to_owned());
     let name = |(stem, file): (String, &PathBuf)| match file.parent().and_then(Path::file_name) {
-        Some(folder) if in_folder && PLAIN_NAMES.contains(&stem.as_str()) => folder.to_string_lossy().into_owned(),
+        Some(folder) if in_folder && PLAIN_API_NAMES.contains(&stem.as_str()) => folder.to_string_lossy().into_owned(),
         _ => stem,
     };
     stems.zip(files).map(name).collect()

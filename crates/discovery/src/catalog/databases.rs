@@ -26,6 +26,7 @@ use super::{
     entry::EntryReader,
     node::Placed,
     section::{Folders, Opening, Section},
+    web::ago,
 };
 
 /// Number of sources described concurrently.
@@ -225,13 +226,7 @@ fn recall(
 ) -> (Option<Entry>, Vec<Problem>) {
     match cache.latest::<(Database, Vec<Problem>)>(key, files_stamp) {
         Some(((database, mut problems), age)) => {
-            let age = match age {
-                0..120 => format!("{age} seconds"),
-                120..7200 => format!("{} minutes", age / 60),
-                7200..172_800 => format!("{} hours", age / 3600),
-                _ => format!("{} days", age / 86_400),
-            };
-            let reason = format!("{error}; its description from {age} ago is used, without its values");
+            let reason = format!("{error}; its description from {} ago is used, without its values", ago(age));
             problems.insert(0, Problem::warning(place, reason).advise("check that the server runs and can be reached"));
             (Some(Entry { database, connector: Some(connector) }), problems)
         }

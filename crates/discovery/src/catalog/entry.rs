@@ -1,5 +1,6 @@
 //! Parses entries of a catalog file: each field is removed from its mapping, and problems are reported with their line.
 
+use globset::Glob;
 use prospector_core::Problem;
 use prospector_core::name::is_slip;
 use schemars::JsonSchema;
@@ -81,8 +82,14 @@ pub(super) fn plain(fields: &mut Fields<'_>, key: &str) -> Option<String> {
     fields.text(key).map(|(text, _)| text)
 }
 
+/// Returns a text as written; reports one that is missing or blank.
 pub(super) fn require_plain(fields: &mut Fields<'_>, key: &str, what: &str) -> Option<String> {
-    let text = plain(fields, key).filter(|text| !text.trim().is_empty());
+    let text = plain(fields, key);
+    require(fields, key, what, text)
+}
+
+fn require(fields: &mut Fields<'_>, key: &str, what: &str, text: Option<String>) -> Option<String> {
+    let text = text.filter(|text| !text.trim().is_empty());
     if text.is_none() && !fields.has_failed() {
         let line = fields.line();
         fields.fail(line, format!("`{key}` is missing: {what}"), format!("write `{key}: ...`"));
@@ -102,19 +109,11 @@ pub(super) fn optional(fields: &mut Fields<'_>, key: &str, lookup: Environment<'
     }
 }
 
-fn require(fields: &mut Fields<'_>, key: &str, what: &str, lookup: Environment<'_>) -> Option<String> {
-    let text = optional(fields, key, lookup).filter(|text| !text.trim().is_empty());
-    if text.is_none() && !fields.has_failed() {
-        let line = fields.line();
-        fields.fail(line, format!("`{key}` is missing: {what}"), format!("write `{key}: ...`"));
-    }
-    text
-}
-
 /// Parses a file path. A URL in its place is not repeated in the problem: it may contain a password.
 pub(super) fn path(fields: &mut Fields<'_>, what: &str, lookup: Environment<'_>) -> Option<String> {
     let line = fields.line();
-    let path = require(fields, "path", what, lookup)?;
+    let path = optional(fields, "path", lookup);
+    let path = require(fields, "path", what, path)?;
     let is_scheme =
         |scheme: &str| scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
     if path.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme)) {
@@ -122,4 +121,46 @@ pub(super) fn path(fields: &mut Fields<'_>, what: &str, lookup: Environment<'_>)
         return None;
     }
     Some(path)
+}
+
+/// An entry with the path of a folder.
+#[derive(Debug)]
+pub(super) struct FolderEntry {
+    pub(super) line: u64,
+    pub(super) path: String,
+}
+
+impl FolderEntry {
+    /// Parses an entry with the keys of `T`.
+    pub(super) fn read<T: JsonSchema + 'static>(
+        reader: &mut EntryReader<'_>,
+        what: String,
+        contents: &str,
+        entry: Placed,
+    ) -> Option<FolderEntry> {
+        let lookup = reader.lookup;
+        let mut fields = reader.fields::<T>(what, entry)?;
+        let path = path(&mut fields, contents, lookup);
+        let entry = FolderEntry { line: fields.line(), path: path? };
+        (!fields.has_failed()).then_some(entry)
+    }
+}
+
+/// Parses `headers`, each `Name: value`, with values from the environment. The texts may contain secrets, which are not shown.
+pub(super) fn read_headers(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Vec<(String, String)> {
+    let mut headers = Vec::new();
+    for (header, line) in fields.list_texts("headers") {
+        let wrong = "invalid `headers`: one is not `Name: value`, or its variable is not set";
+        match environment(&header, lookup).ok().as_deref().and_then(|header| header.split_once(':')) {
+            Some((name, value)) => headers.push((name.trim().to_owned(), value.trim().to_owned())),
+            None => fields.fail(line, wrong, "write `headers: ['Authorization: Bearer ${NAME}']`"),
+        }
+    }
+    headers
+}
+
+/// Returns whether a name or a pattern matches the name of an operation or a tool.
+pub(super) fn is_match(wanted: &str, name: &str) -> bool {
+    let compile = || wanted.contains(['*', '?', '[', '{']).then(|| Glob::new(wanted).ok()).flatten();
+    wanted == name || compile().is_some_and(|glob| glob.compile_matcher().is_match(name))
 }

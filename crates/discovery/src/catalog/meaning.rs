@@ -8,10 +8,12 @@ use prospector_queries::VerifiedQueries;
 use prospector_semantics::SemanticModel;
 
 use super::{
-    CatalogError, load,
+    CatalogError,
+    entry::FolderEntry,
+    load,
     metrics::{MetricEntry, Metrics},
     section::Opening,
-    verified::{Verified, VerifiedEntry, read_queries},
+    verified::{Verified, read_queries},
 };
 
 /// The semantic layer and the verified queries.
@@ -32,7 +34,7 @@ impl Meaning {
     pub(super) async fn load(
         mut metrics: Metrics,
         entries: Vec<MetricEntry>,
-        queries: Vec<VerifiedEntry>,
+        queries: Vec<FolderEntry>,
         engine: &Engine,
         opening: &mut Opening<'_>,
     ) -> Result<Meaning, CatalogError> {

@@ -21,7 +21,7 @@ use super::{
     entry::{EntryReader, plain, require_plain},
     file_schema,
     node::{Fields, Placed},
-    paths::nearest_file,
+    paths::advise_path,
     section::{Folders, Opening, Section},
     time_zone,
 };
@@ -127,11 +127,8 @@ fn read_file(import: &ImportEntry, sources: &[Tables<'_>], opening: &mut Opening
     let path = opening.folders.base.join(&import.path);
     let line = opening.place(import.line);
     let fail = |reason: String, advice: String| Problem::error(line.clone(), reason).advise(advice);
-    let text = std::fs::read_to_string(&path).map_err(|error| {
-        let near = nearest_file(&path);
-        let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
-        fail(format!("cannot read {}: {error}", path.display()), advice)
-    });
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| fail(format!("cannot read {}: {error}", path.display()), advise_path(&path)));
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let unreadable =
         |error: String| fail(format!("cannot read {}: {error}", path.display()), "regenerate the file".to_owned());

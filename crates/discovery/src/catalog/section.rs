@@ -9,7 +9,10 @@ use prospector_core::Problem;
 use prospector_mcp::ServerSessions;
 use tokio_util::sync::CancellationToken;
 
-use super::{cache::Cache, entry::EntryReader, environment::Environment, error::CatalogError, node::Placed, web::Web};
+use super::{
+    cache::Cache, entry::EntryReader, environment::Environment, error::CatalogError, node::Placed, paths::advise_path,
+    web::Web,
+};
 
 /// A section of a catalog.
 pub(super) trait Section {
@@ -73,6 +76,12 @@ impl Opening<'_> {
     /// [`CatalogError::Cancelled`] if loading was cancelled and may be incomplete.
     pub(super) fn check_wanted(&self) -> Result<(), CatalogError> {
         if self.folders.cancel.is_cancelled() { Err(CatalogError::Cancelled) } else { Ok(()) }
+    }
+
+    /// Reports a folder of an entry that does not exist.
+    pub(super) fn report_missing(&mut self, line: u64, path: &Path) {
+        let problem = Problem::error(self.place(line), format!("no such folder: {}", path.display()));
+        self.problems.push(problem.advise(advise_path(path)));
     }
 
     /// Returns the location of a line of the catalog file, for problems.

@@ -16,6 +16,7 @@ use super::{
     classify::{Class, classify},
     skipped::{Reason, Skipped},
 };
+use crate::paths::SKILL_FOLDERS;
 
 /// Maximum depth of a scan.
 const MAX_DEPTH: usize = 12;
@@ -33,9 +34,6 @@ const TOOLS: [&str; 10] =
     [".git", ".env", ".venv", ".mcp.json", ".prospector", ".cursor", ".gemini", ".idea", ".vscode", ".DS_Store"];
 /// Output folders of dbt; only its manifest is read from there.
 const DBT_FOLDERS: [&str; 4] = ["dbt_modules", "dbt_packages", "logs", "target"];
-
-/// Hidden folders that commonly contain skills.
-const SKILL_FOLDERS: [&str; 3] = [".agents/skills", ".claude/skills", ".prospector/skills"];
 
 /// The result of a scan.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use prospector_core::Problem;
 use prospector_core::name::nearest;
 
 use super::{super::section::Folders, entry::DatabaseEntry, values::ValuesEntry};
-use crate::paths::{glob, is_glob, names, nearest_file};
+use crate::paths::{advise_path, glob, is_glob, names};
 
 /// One database, found but not yet opened.
 pub(super) struct Found {
@@ -131,8 +131,7 @@ fn find_files(
     } else if folder.is_file() {
         vec![folder]
     } else {
-        let near = nearest_file(&folder).map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
-        return Err(Fault::new(format!("no such file: {}", folder.display()), near));
+        return Err(Fault::new(format!("no such file: {}", folder.display()), advise_path(&folder)));
     };
     let is_of_kind = |path: &PathBuf| !many || kind.or_else(|| SourceKind::from_path(path)).is_some();
     let files: Vec<PathBuf> = files.into_iter().filter(is_of_kind).collect();

@@ -5,7 +5,6 @@ use std::{
     time::Duration,
 };
 
-use globset::{Glob, GlobMatcher};
 use prospector_mcp::{
     Definition,
     import::Client,
@@ -13,7 +12,7 @@ use prospector_mcp::{
 };
 
 use crate::catalog::{
-    entry::{EntryReader, address, plain},
+    entry::{EntryReader, address, is_match, plain, read_headers},
     environment::{Environment, environment},
     file_schema,
     node::{Fields, Node, Placed},
@@ -126,17 +125,6 @@ impl Permission {
     }
 }
 
-/// Returns whether a name or a pattern matches a tool.
-pub(super) fn is_match(wanted: &str, tool: &str) -> bool {
-    wanted == tool || compile(wanted).is_some_and(|pattern| pattern.is_match(tool))
-}
-
-/// Compiles a pattern; `None` for a plain name.
-fn compile(wanted: &str) -> Option<GlobMatcher> {
-    let is_pattern = wanted.contains(['*', '?', '[', '{']);
-    is_pattern.then(|| Glob::new(wanted).ok()).flatten().map(|glob| glob.compile_matcher())
-}
-
 /// Returns whether a text is a valid server name, which is part of the ids of its tools.
 pub(super) fn is_name(text: &str) -> bool {
     let accepts = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -235,15 +223,7 @@ fn read_url(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Origin> 
     let name = read_name(fields)?;
     let (written, line) = fields.text("url")?;
     let url = address(fields, "url", &written, line, lookup)?;
-    let mut headers = Vec::new();
-    for (header, line) in fields.list_texts("headers") {
-        // The text may contain a secret.
-        let wrong = "invalid `headers`: one is not `Name: value`, or its variable is not set";
-        match environment(&header, lookup).ok().as_deref().and_then(|header| header.split_once(':')) {
-            Some((name, value)) => headers.push((name.trim().to_owned(), value.trim().to_owned())),
-            None => fields.fail(line, wrong, "write `headers: ['Authorization: Bearer ${NAME}']`"),
-        }
-    }
+    let headers = read_headers(fields, lookup);
     Some(Origin::Url { name, url, headers: Headers(headers) })
 }
 

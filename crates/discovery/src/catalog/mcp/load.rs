@@ -17,10 +17,9 @@ use serde_json::{Value, json};
 use super::{
     FOLDER, Mcp, McpEntry, McpServers,
     caller::Connected,
-    entry::is_match,
     plan::{self, Planned},
 };
-use crate::catalog::section::Opening;
+use crate::catalog::{entry::is_match, section::Opening};
 
 /// Number of servers listed concurrently.
 const MAX_LISTED: usize = 16;
