@@ -107,9 +107,8 @@ async fn describe_all(found: Vec<Found>, opening: &mut Opening<'_>) -> Vec<(Entr
     let cache = opening.cache.clone();
     // Each on its own task: reading cached descriptions takes time too, and is most of the work.
     let spawn = |found: Found| {
-        let (place, functions) = (found.place.clone(), found.functions.clone());
+        let (place, own) = (found.place.clone(), found.entry.clone());
         let files = if let [file] = found.source.paths() { Some(file.display().to_string()) } else { None };
-        let (entry, personal) = (found.values.clone(), found.personal.clone());
         // Aborted with the opening.
         let task = AbortOnDropHandle::new(tokio::spawn(describe_one(found, cache.clone())));
         async move {
@@ -118,10 +117,10 @@ async fn describe_all(found: Vec<Found>, opening: &mut Opening<'_>) -> Vec<(Entr
                 Described { entry: None, problems: vec![problem], stamp: None }
             };
             let mut described = task.await.unwrap_or_else(failed);
-            let source = ValueSource { entry, place, stamp: described.stamp };
+            let source = ValueSource { entry: own.values, place, stamp: described.stamp };
             if let Some(entry) = &mut described.entry {
-                entry.database.functions = functions;
-                entry.database.personal = personal;
+                entry.database.functions = own.functions;
+                entry.database.personal = own.personal;
                 described.problems.extend(list_issues(&source.place, files.as_deref(), &mut entry.database));
                 described.problems.extend(check_columns(&source.place, &entry.database, &source.entry));
             }
@@ -180,8 +179,8 @@ async fn describe_one(found: Found, cache: Cache) -> Described {
     let settings = format!(
         "{}\0{}\0{}\0{:?}\0{}",
         found.name,
-        found.description,
-        found.allow.join("\0"),
+        found.entry.description,
+        found.entry.tables.join("\0"),
         (!matches!(found.source, Source::Files { .. })).then_some(&found.source),
         matches!(found.source, Source::Files { is_strict: true, .. })
     );
@@ -198,9 +197,8 @@ async fn describe_one(found: Found, cache: Cache) -> Described {
         let entry = Some(Entry { database, connector: Some(connector) });
         return Described { entry, problems, stamp: Some(stamp) };
     }
-    let described =
-        describe(&found.name, &found.description, connector.as_ref(), found.descriptions.as_deref(), &found.allow)
-            .await;
+    let (description, tables) = (&found.entry.description, &found.entry.tables);
+    let described = describe(&found.name, description, connector.as_ref(), found.descriptions.as_deref(), tables).await;
     match described {
         Ok((database, problems)) => {
             let described = (database, problems);

@@ -178,13 +178,9 @@ pub(super) fn define_terms(model: &SemanticModel) -> Vec<Fact> {
 /// Parses how a metric is computed, by `kind` or, without it, by its other keys.
 fn read_kind(fields: &mut Fields<'_>) -> Option<MetricKind> {
     let given = fields.text("kind");
-    if let Some((word, line)) = &given
-        && !MetricKind::WORDS.contains(&word.as_str())
-    {
-        let near = nearest(word, MetricKind::WORDS, 1).pop().unwrap_or_else(|| "simple".to_owned());
-        let advice = format!("did you mean `{near}`? kinds are {}", MetricKind::WORDS.join(", "));
-        fields.fail(*line, format!("unknown kind of metric `{word}`"), advice);
-        return None;
+    if let Some((word, line)) = &given {
+        let known = MetricKind::WORDS.contains(&word.as_str()).then_some(());
+        check_word(fields, word, *line, "kind of metric", &MetricKind::WORDS, known)?;
     }
     let kind = given.map(|(word, _)| word).unwrap_or_else(|| {
         let word = if fields.has("numerator") {
@@ -227,14 +223,8 @@ fn read_measure(fields: &mut Fields<'_>) -> Option<Measure> {
             None
         }
         Some((word, line)) => {
-            let found = Aggregation::find(word);
-            if found.is_none() {
-                let words = Aggregation::ALL.map(Aggregation::as_str);
-                let near = nearest(word, words, 1).pop().unwrap_or_else(|| "sum".to_owned());
-                let advice = format!("did you mean `{near}`? the aggregates are {}", words.join(", "));
-                fields.fail(*line, format!("unknown aggregate `{word}`"), advice);
-            }
-            found
+            let words = Aggregation::ALL.map(Aggregation::as_str);
+            check_word(fields, word, *line, "aggregate", &words, Aggregation::find(word))
         }
     };
     let per = read_texts(fields, "per");
@@ -285,16 +275,26 @@ fn read_span(fields: &mut Fields<'_>) -> Option<Span> {
     }
 }
 
-fn read_grain(fields: &mut Fields<'_>, key: &str) -> Option<Grain> {
-    let (word, line) = fields.text(key)?;
-    let found = Grain::find(&word);
+/// Returns the meaning of a word of a closed set; reports an unknown word.
+fn check_word<T>(
+    fields: &mut Fields<'_>,
+    word: &str,
+    line: u64,
+    what: &str,
+    words: &[&str],
+    found: Option<T>,
+) -> Option<T> {
     if found.is_none() {
-        let words = Grain::ALL.map(Grain::as_str);
-        let near = nearest(&word, words, 1).pop().unwrap_or_else(|| "day".to_owned());
-        let advice = format!("did you mean `{near}`? the grains are {}", words.join(", "));
-        fields.fail(line, format!("unknown grain `{word}`"), advice);
+        let near = nearest(word, words.iter().copied(), 1).concat();
+        let advice = format!("did you mean `{near}`? write one of {}", words.join(", "));
+        fields.fail(line, format!("unknown {what} `{word}`"), advice);
     }
     found
+}
+
+fn read_grain(fields: &mut Fields<'_>, key: &str) -> Option<Grain> {
+    let (word, line) = fields.text(key)?;
+    check_word(fields, &word, line, "grain", &Grain::ALL.map(Grain::as_str), Grain::find(&word))
 }
 
 /// Returns a list of texts, or a single text as a list.

@@ -18,7 +18,7 @@ use crate::catalog::{
 const HARMLESS: [&str; 5] = ["name", "type", "description", "descriptions", "functions"];
 
 /// An entry of `databases`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(in crate::catalog) struct DatabaseEntry {
     pub(in crate::catalog) line: u64,
     pub(in crate::catalog) name: Option<String>,

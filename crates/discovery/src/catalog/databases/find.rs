@@ -6,7 +6,7 @@ use prospector_connect::source::{Partition, Source, SourceKind};
 use prospector_core::Problem;
 use prospector_core::name::nearest;
 
-use super::{super::section::Folders, entry::DatabaseEntry, values::ValuesEntry};
+use super::{super::section::Folders, entry::DatabaseEntry};
 use crate::paths::{advise_path, glob, is_glob, names};
 
 /// One database, found but not yet opened.
@@ -15,17 +15,9 @@ pub(super) struct Found {
     /// The location of its entry, for problems.
     pub(super) place: String,
     pub(super) source: Source,
-    pub(super) description: String,
     /// The file of descriptions, if any.
     pub(super) descriptions: Option<PathBuf>,
-    /// The visible tables; all if empty.
-    pub(super) allow: Vec<String>,
-    /// Additional functions that queries may call.
-    pub(super) functions: Vec<String>,
-    /// Which values are indexed, if any.
-    pub(super) values: ValuesEntry,
-    /// Columns with personal data.
-    pub(super) personal: Vec<String>,
+    pub(super) entry: DatabaseEntry,
 }
 
 impl Found {
@@ -34,12 +26,8 @@ impl Found {
             name,
             place: place.to_owned(),
             source: if entry.is_strict { source.strict() } else { source },
-            description: entry.description.clone(),
             descriptions,
-            allow: entry.tables.clone(),
-            functions: entry.functions.clone(),
-            values: entry.values.clone(),
-            personal: entry.personal.clone(),
+            entry: entry.clone(),
         }
     }
 }
