@@ -187,12 +187,9 @@ impl Check<'_> {
         verified.literals.iter().for_each(|literal| self.used.add(literal));
         let tables = step.resources.tables.clone();
         for table in &tables {
-            if self.was_seen(ResourceKind::Table, table) {
-                continue;
+            if !self.was_seen(ResourceKind::Table, table) {
+                self.reject_undiscovered(&format!("{path}.sql"), ResourceKind::Table, table);
             }
-            let message = format!("table `{table}` exists, but no discovery call of this run returned it");
-            let finding = Finding::new(format!("{path}.sql"), Code::Undiscovered, message);
-            self.fail(finding.suggest("describe it before you use it"));
         }
     }
 

@@ -69,12 +69,26 @@ pub(super) fn address(
     line: u64,
     lookup: Environment<'_>,
 ) -> Option<String> {
-    let found = environment(written, lookup).map_err(|error| (error.to_string(), "set it, or write the value itself"));
-    let found = found.and_then(|url| match url.starts_with("http://") || url.starts_with("https://") {
-        true => Ok(url),
-        false => Err(("unsupported URL scheme".to_owned(), "write a URL that starts with https:// or http://")),
-    });
-    found.map_err(|(reason, advice)| fields.fail(line, format!("`{key}`: {reason}"), advice)).ok()
+    let url = expand(fields, key, written, line, lookup)?;
+    if url.starts_with("http://") || url.starts_with("https://") {
+        return Some(url);
+    }
+    let advice = "write a URL that starts with https:// or http://";
+    fields.fail(line, format!("`{key}`: unsupported URL scheme"), advice);
+    None
+}
+
+/// Expands the variables of a text; reports one that is not set.
+pub(super) fn expand(
+    fields: &mut Fields<'_>,
+    key: &str,
+    written: &str,
+    line: u64,
+    lookup: Environment<'_>,
+) -> Option<String> {
+    let expanded = environment(written, lookup);
+    let advice = "set it, or write the value itself";
+    expanded.map_err(|error| fields.fail(line, format!("`{key}`: {error}"), advice)).ok()
 }
 
 /// Returns a text as written.
@@ -100,13 +114,7 @@ fn require(fields: &mut Fields<'_>, key: &str, what: &str, text: Option<String>)
 /// Returns a text with values from the environment.
 pub(super) fn optional(fields: &mut Fields<'_>, key: &str, lookup: Environment<'_>) -> Option<String> {
     let (text, line) = fields.text(key)?;
-    match environment(&text, lookup) {
-        Ok(text) => Some(text),
-        Err(error) => {
-            fields.fail(line, format!("`{key}`: {error}"), "set it, or write the value itself");
-            None
-        }
-    }
+    expand(fields, key, &text, line, lookup)
 }
 
 /// Parses a file path. A URL in its place is not repeated in the problem: it may contain a password.

@@ -12,7 +12,7 @@ use prospector_mcp::{
 };
 
 use crate::catalog::{
-    entry::{EntryReader, address, is_match, plain, read_headers},
+    entry::{EntryReader, address, expand, is_match, plain, read_headers},
     environment::{Environment, environment},
     file_schema,
     node::{Fields, Node, Placed},
@@ -185,13 +185,8 @@ fn read_command(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Orig
         fields.text("command").map(|(text, _)| text).into_iter().collect()
     };
     words.extend(fields.texts("args"));
-    let mut filled = Vec::new();
-    for word in words {
-        match environment(&word, lookup) {
-            Ok(word) => filled.push(word),
-            Err(error) => fields.fail(line, format!("`command`: {error}"), "set it, or write the value itself"),
-        }
-    }
+    let mut filled: Vec<String> =
+        words.iter().filter_map(|word| expand(fields, "command", word, line, lookup)).collect();
     let mut environment = Vec::new();
     for (written, line) in fields.list_texts("env") {
         environment.extend(read_variable(fields, &written, line, lookup));
