@@ -34,7 +34,7 @@ pub(super) struct Apis<'a> {
 pub(super) struct ApiEntry {
     pub(super) line: u64,
     pub(super) name: Option<String>,
-    pub(super) kind: Option<String>,
+    pub(super) kind: Option<ApiKind>,
     /// Empty if the description is fetched.
     pub(super) path: String,
     /// The URL of the description, with values from the environment.
@@ -70,7 +70,7 @@ impl Section for Apis<'_> {
             invoke,
             line: fields.line(),
             name: plain(&mut fields, "name"),
-            kind: plain(&mut fields, "type"),
+            kind: fields.word("type", "API type", &ApiKind::ALL.map(ApiKind::as_str), find_kind),
             path,
             fetched,
             url: url.map(|(written, _)| written),
@@ -121,43 +121,32 @@ impl Loaded {
     /// Loads the APIs of an entry.
     async fn add(&mut self, entry: &ApiEntry, opening: &mut Opening<'_>) {
         let place = opening.place(entry.line);
-        let kind = match kind_of(entry, &place) {
-            Ok(kind) => kind,
-            Err(problem) => return opening.problems.push(problem),
-        };
         let before = self.apis.len();
         match &entry.fetched {
-            Some(url) => self.fetch(entry, url, kind, &place, opening).await,
-            None => self.read(entry, kind, &place, opening),
+            Some(url) => self.fetch(entry, url, &place, opening).await,
+            None => self.read(entry, &place, opening),
         }
         reads::mark_reads(&mut self.apis[before..], &entry.reads, opening);
     }
 
     /// Loads an API whose description is on a server.
-    async fn fetch(
-        &mut self,
-        entry: &ApiEntry,
-        url: &str,
-        kind: Option<ApiKind>,
-        place: &str,
-        opening: &mut Opening<'_>,
-    ) {
+    async fn fetch(&mut self, entry: &ApiEntry, url: &str, place: &str, opening: &mut Opening<'_>) {
         let name = entry.name.clone().unwrap_or_else(|| fetched::name(url));
         if self.is_taken(&name, place, &mut opening.problems) {
             return;
         }
         let mut invoke = entry.invoke.clone();
-        if let Some(invoke) = invoke.as_mut().filter(|_| fetched::is_endpoint(url, kind)) {
+        if let Some(invoke) = invoke.as_mut().filter(|_| fetched::is_endpoint(url, entry.kind)) {
             invoke.base = Some(url.to_owned());
         }
         self.callable.extend(invoke.map(|invoke| (name.clone(), invoke)));
-        let api = fetched::load(place, url, source(entry, name, kind), opening).await;
+        let api = fetched::load(place, url, source(entry, name), opening).await;
         api.iter().for_each(|api| warn_of_calls(api, entry, place, &mut opening.problems));
         self.apis.extend(api);
     }
 
     /// Loads the APIs whose descriptions are files.
-    fn read(&mut self, entry: &ApiEntry, kind: Option<ApiKind>, place: &str, opening: &mut Opening<'_>) {
+    fn read(&mut self, entry: &ApiEntry, place: &str, opening: &mut Opening<'_>) {
         let found = find(&opening.folders, place, &entry.path, &mut opening.problems);
         let Some((folder, files)) = found else { return };
         let names = match (&entry.name, files.len()) {
@@ -170,7 +159,7 @@ impl Loaded {
                 continue;
             }
             self.callable.extend(entry.invoke.clone().map(|invoke| (name.clone(), invoke)));
-            let source = ApiSource { path: file, folder: folder.clone(), ..source(entry, name, kind) };
+            let source = ApiSource { path: file, folder: folder.clone(), ..source(entry, name) };
             match catch(place, || load_one(&source, &opening.cache)) {
                 Ok((api, problems)) => {
                     warn_of_calls(&api, entry, place, &mut opening.problems);
@@ -191,14 +180,8 @@ impl Loaded {
     }
 }
 
-/// Parses the `type` of an entry, if any.
-fn kind_of(entry: &ApiEntry, place: &str) -> Result<Option<ApiKind>, Problem> {
-    let Some(name) = entry.kind.as_deref() else { return Ok(None) };
-    let kind = ApiKind::ALL.into_iter().find(|kind| kind.as_str() == name);
-    kind.map(Some).ok_or_else(|| {
-        let names = ApiKind::ALL.map(ApiKind::as_str).join(", ");
-        Problem::error(place, format!("unknown API type `{name}`")).advise(format!("the types are {names}"))
-    })
+fn find_kind(word: &str) -> Option<ApiKind> {
+    ApiKind::ALL.into_iter().find(|kind| kind.as_str() == word)
 }
 
 /// Warns if an entry allows calls of an API that is only described.
@@ -220,10 +203,10 @@ fn catch<T>(place: &str, load: impl FnOnce() -> Result<T, ApiError>) -> Result<T
 }
 
 /// Converts an entry to an API source without a path.
-fn source(entry: &ApiEntry, name: String, kind: Option<ApiKind>) -> ApiSource {
+fn source(entry: &ApiEntry, name: String) -> ApiSource {
     ApiSource {
         name,
-        kind,
+        kind: entry.kind,
         url: entry.url.clone(),
         description: (!entry.description.is_empty()).then(|| entry.description.clone()),
         allow: entry.operations.clone(),
@@ -361,7 +344,7 @@ mod tests {
         check(folder.path(), "tracker.json", &["tracker.close_issue"], 0).await;
         let entry = ApiEntry {
             path: "tracker.json".into(),
-            kind: Some("mcp".into()),
+            kind: Some(ApiKind::Mcp),
             invoke: Some(Invoke::default()),
             ..ApiEntry::default()
         };

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use prospector_connect::query::Aggregation;
 use prospector_core::Problem;
-use prospector_core::name::nearest;
 use prospector_engine::options::NamedQuery;
 use prospector_engine::query::aggregate::{Grain, Span};
 use prospector_facts::{Fact, model::Origin};
@@ -177,24 +176,19 @@ pub(super) fn define_terms(model: &SemanticModel) -> Vec<Fact> {
 
 /// Parses how a metric is computed, by `kind` or, without it, by its other keys.
 fn read_kind(fields: &mut Fields<'_>) -> Option<MetricKind> {
-    let given = fields.text("kind");
-    if let Some((word, line)) = &given {
-        let known = MetricKind::WORDS.contains(&word.as_str()).then_some(());
-        check_word(fields, word, *line, "kind of metric", &MetricKind::WORDS, known)?;
-    }
-    let kind = given.map(|(word, _)| word).unwrap_or_else(|| {
-        let word = if fields.has("numerator") {
-            "ratio"
-        } else if fields.has("metric") {
-            "cumulative"
-        } else if fields.has("entity") || fields.has("aggregate") || !fields.has("expression") {
-            "simple"
-        } else {
-            "derived"
-        };
-        word.to_owned()
-    });
-    match kind.as_str() {
+    let kind = if fields.has("kind") {
+        let find = |word: &str| MetricKind::WORDS.into_iter().find(|known| *known == word);
+        fields.word("kind", "kind of metric", &MetricKind::WORDS, find)?
+    } else if fields.has("numerator") {
+        "ratio"
+    } else if fields.has("metric") {
+        "cumulative"
+    } else if fields.has("entity") || fields.has("aggregate") || !fields.has("expression") {
+        "simple"
+    } else {
+        "derived"
+    };
+    match kind {
         "ratio" => {
             let numerator = require_plain(fields, "numerator", "the metric of the numerator");
             let denominator = require_plain(fields, "denominator", "the metric of the denominator");
@@ -215,31 +209,21 @@ fn read_kind(fields: &mut Fields<'_>) -> Option<MetricKind> {
 
 fn read_measure(fields: &mut Fields<'_>) -> Option<Measure> {
     let entity = require_plain(fields, "entity", "the entity of its rows");
-    let word = fields.text("aggregate");
-    let line = fields.line();
-    let aggregation = match &word {
-        None => {
-            fields.fail(line, "`aggregate` is missing: how rows are aggregated", "write `aggregate: sum`");
-            None
-        }
-        Some((word, line)) => {
-            let words = Aggregation::ALL.map(Aggregation::as_str);
-            check_word(fields, word, *line, "aggregate", &words, Aggregation::find(word))
-        }
+    let aggregation = if fields.has("aggregate") {
+        let words = Aggregation::ALL.map(Aggregation::as_str);
+        fields.word("aggregate", "aggregate", &words, Aggregation::find)
+    } else {
+        fields.fail(fields.line(), "`aggregate` is missing: how rows are aggregated", "write `aggregate: sum`");
+        None
     };
     let per = read_texts(fields, "per");
-    let semi_additive = fields.text("semi_additive").and_then(|(word, line)| match word.as_str() {
-        "last" => Some(SemiAdditive { is_first: false, per }),
-        "first" => Some(SemiAdditive { is_first: true, per }),
-        other => {
-            fields.fail(
-                line,
-                format!("`semi_additive` must be `last` or `first`, not `{other}`"),
-                "write `semi_additive: last`",
-            );
-            None
-        }
-    });
+    let is_first = |word: &str| match word {
+        "last" => Some(false),
+        "first" => Some(true),
+        _ => None,
+    };
+    let is_first = fields.word("semi_additive", "value of `semi_additive`", &["last", "first"], is_first);
+    let semi_additive = is_first.map(|is_first| SemiAdditive { is_first, per });
     Some(Measure {
         expression: plain(fields, "expression"),
         filters: read_texts(fields, "filter"),
@@ -275,26 +259,8 @@ fn read_span(fields: &mut Fields<'_>) -> Option<Span> {
     }
 }
 
-/// Returns the meaning of a word of a closed set; reports an unknown word.
-fn check_word<T>(
-    fields: &mut Fields<'_>,
-    word: &str,
-    line: u64,
-    what: &str,
-    words: &[&str],
-    found: Option<T>,
-) -> Option<T> {
-    if found.is_none() {
-        let near = nearest(word, words.iter().copied(), 1).concat();
-        let advice = format!("did you mean `{near}`? write one of {}", words.join(", "));
-        fields.fail(line, format!("unknown {what} `{word}`"), advice);
-    }
-    found
-}
-
 fn read_grain(fields: &mut Fields<'_>, key: &str) -> Option<Grain> {
-    let (word, line) = fields.text(key)?;
-    check_word(fields, &word, line, "grain", &Grain::ALL.map(Grain::as_str), Grain::find(&word))
+    fields.word(key, "grain", &Grain::ALL.map(Grain::as_str), Grain::find)
 }
 
 /// Returns a list of texts, or a single text as a list.

@@ -1,7 +1,6 @@
 //! The entries of `databases`: a file, a server, or a service.
 
-use prospector_connect::source::Server;
-use prospector_connect::source::Source;
+use prospector_connect::source::{Server, Source, SourceKind};
 
 use super::{
     services,
@@ -22,7 +21,7 @@ const HARMLESS: [&str; 5] = ["name", "type", "description", "descriptions", "fun
 pub(in crate::catalog) struct DatabaseEntry {
     pub(in crate::catalog) line: u64,
     pub(in crate::catalog) name: Option<String>,
-    pub(in crate::catalog) kind: Option<String>,
+    pub(in crate::catalog) kind: Option<SourceKind>,
     /// Empty if it is on a server.
     pub(in crate::catalog) path: String,
     pub(in crate::catalog) server: Option<Server>,
@@ -81,7 +80,7 @@ pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, mut entry: Placed) -
     let entry = DatabaseEntry {
         line,
         name: plain(&mut fields, "name"),
-        kind: plain(&mut fields, "type"),
+        kind: fields.word("type", "database type", &SourceKind::ALL.map(SourceKind::as_str), SourceKind::from_name),
         path,
         server,
         service,

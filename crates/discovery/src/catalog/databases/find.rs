@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use prospector_connect::source::{Partition, Source, SourceKind};
 use prospector_core::Problem;
-use prospector_core::name::nearest;
 
 use super::{super::section::Folders, entry::DatabaseEntry};
 use crate::paths::{advise_path, glob, is_glob, names};
@@ -32,18 +31,6 @@ impl Found {
     }
 }
 
-/// Why an entry matches no database, and what to do about it.
-struct Fault {
-    reason: String,
-    advice: String,
-}
-
-impl Fault {
-    fn new(reason: impl Into<String>, advice: impl Into<String>) -> Self {
-        Fault { reason: reason.into(), advice: advice.into() }
-    }
-}
-
 /// Returns the databases of one entry: one for a file or a name, one per file of a glob without a name.
 pub(super) fn find(
     folders: &Folders<'_>,
@@ -53,29 +40,19 @@ pub(super) fn find(
 ) -> Vec<Found> {
     let base = folders.base;
     let remote = entry.server.clone().map(Source::Server).or_else(|| entry.service.clone());
-    let found = kind_of(entry).and_then(|kind| match (remote, kind) {
-        (Some(source), _) => find_remote(base, place, entry, source, kind, problems).map(|found| vec![found]),
+    let found = match (remote, entry.kind) {
+        (Some(source), _) => find_remote(base, place, entry, source, problems).map(|found| vec![found]),
         (None, Some(SourceKind::Dbt)) => find_project(base, place, entry).map(|found| vec![found]),
-        (None, _) => find_files(folders, place, entry, kind, problems),
-    });
-    found.unwrap_or_else(|Fault { reason, advice }| {
-        problems.push(Problem::error(place, reason).advise(advice));
+        (None, _) => find_files(folders, place, entry, problems),
+    };
+    found.unwrap_or_else(|problem| {
+        problems.push(problem);
         Vec::new()
     })
 }
 
-/// Parses the `type` of an entry, if any.
-fn kind_of(entry: &DatabaseEntry) -> Result<Option<SourceKind>, Fault> {
-    let Some(name) = entry.kind.as_deref() else { return Ok(None) };
-    let kind = SourceKind::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = SourceKind::ALL.iter().map(|kind| kind.as_str()).collect();
-        let near = nearest(name, names.iter().copied(), 1).pop().unwrap_or_default();
-        Fault::new(
-            format!("unknown database type `{name}`"),
-            format!("did you mean `{near}`? the types are {}", names.join(", ")),
-        )
-    })?;
-    Ok(Some(kind))
+fn fail(place: &str, reason: impl Into<String>, advice: impl Into<String>) -> Problem {
+    Problem::error(place, reason).advise(advice)
 }
 
 /// Returns the database of an entry with a server or a service.
@@ -84,15 +61,14 @@ fn find_remote(
     place: &str,
     entry: &DatabaseEntry,
     source: Source,
-    kind: Option<SourceKind>,
     problems: &mut Vec<Problem>,
-) -> Result<Found, Fault> {
+) -> Result<Found, Problem> {
     let own = source.kind();
-    if let Some(kind) = kind.filter(|kind| *kind != own) {
-        return Err(Fault::new(format!("the `url` is of type {own}, but `type` is {kind}"), "remove `type`"));
+    if let Some(kind) = entry.kind.filter(|kind| *kind != own) {
+        return Err(fail(place, format!("the `url` is of type {own}, but `type` is {kind}"), "remove `type`"));
     }
     let Some(name) = entry.name.clone().or_else(|| source.default_name().map(str::to_owned)) else {
-        return Err(Fault::new("the `url` names no database, and the entry has no `name`", "write `name: ...`"));
+        return Err(fail(place, "the `url` names no database, and the entry has no `name`", "write `name: ...`"));
     };
     let written = entry.descriptions.as_ref().map(|written| base.join(written.replace("{name}", &name)));
     if let Some(path) = written.as_ref().filter(|path| !path.is_file()) {
@@ -106,29 +82,29 @@ fn find_files(
     folders: &Folders<'_>,
     place: &str,
     entry: &DatabaseEntry,
-    kind: Option<SourceKind>,
     problems: &mut Vec<Problem>,
-) -> Result<Vec<Found>, Fault> {
+) -> Result<Vec<Found>, Problem> {
     let base = folders.base;
     let folder = base.join(&entry.path);
     let pattern = if folder.is_dir() { format!("{}/*", entry.path.trim_end_matches('/')) } else { entry.path.clone() };
     let many = is_glob(&pattern);
     let files = if many {
         glob(base, &pattern, folders.cancel)
-            .map_err(|error| Fault::new(format!("`path: {}`: {error}", entry.path), "correct the path"))?
+            .map_err(|error| fail(place, format!("`path: {}`: {error}", entry.path), "correct the path"))?
     } else if folder.is_file() {
         vec![folder]
     } else {
-        return Err(Fault::new(format!("no such file: {}", folder.display()), advise_path(&folder)));
+        return Err(fail(place, format!("no such file: {}", folder.display()), advise_path(&folder)));
     };
-    let is_of_kind = |path: &PathBuf| !many || kind.or_else(|| SourceKind::from_path(path)).is_some();
+    let is_of_kind = |path: &PathBuf| !many || entry.kind.or_else(|| SourceKind::from_path(path)).is_some();
     let files: Vec<PathBuf> = files.into_iter().filter(is_of_kind).collect();
     let Some(first) = files.first() else {
-        return Err(Fault::new(format!("no file matches `{}`", entry.path), "correct the pattern"));
+        return Err(fail(place, format!("no file matches `{}`", entry.path), "correct the pattern"));
     };
-    let Some(kind) = kind.or_else(|| SourceKind::from_path(first)) else {
+    let Some(kind) = entry.kind.or_else(|| SourceKind::from_path(first)) else {
         let kinds: Vec<&str> = SourceKind::ALL.iter().map(|kind| kind.as_str()).collect();
-        return Err(Fault::new(
+        return Err(fail(
+            place,
             format!("cannot determine the type of {} from its extension", first.display()),
             format!("write `type: ...`, one of {}", kinds.join(", ")),
         ));
@@ -163,13 +139,12 @@ fn name_each(kind: SourceKind, files: &[PathBuf]) -> Vec<(String, Vec<PathBuf>)>
 }
 
 fn no_descriptions(place: &str, path: &Path) -> Problem {
-    Problem::error(place, format!("no such descriptions file: {}", path.display()))
-        .advise("correct or remove `descriptions`")
+    fail(place, format!("no such descriptions file: {}", path.display()), "correct or remove `descriptions`")
 }
 
 /// Returns the dbt project of an entry: its manifest or the folder that contains it, with the catalog next to it, if any. Without a name it
 /// is named after its folder.
-fn find_project(base: &Path, place: &str, entry: &DatabaseEntry) -> Result<Found, Fault> {
+fn find_project(base: &Path, place: &str, entry: &DatabaseEntry) -> Result<Found, Problem> {
     let mut manifest = base.join(&entry.path);
     for inside in ["manifest.json", "target/manifest.json"] {
         if manifest.is_dir() && manifest.join(inside).is_file() {
@@ -178,7 +153,7 @@ fn find_project(base: &Path, place: &str, entry: &DatabaseEntry) -> Result<Found
     }
     if !manifest.is_file() {
         let advice = "write `path: target/manifest.json` and generate the file with `dbt docs generate`";
-        return Err(Fault::new(format!("no dbt manifest at {}", manifest.display()), advice));
+        return Err(fail(place, format!("no dbt manifest at {}", manifest.display()), advice));
     }
     let whole = std::path::absolute(&manifest).unwrap_or_else(|_| manifest.clone());
     let folders = whole.ancestors().skip(1).filter_map(Path::file_name).map(|name| name.to_string_lossy().into_owned());
