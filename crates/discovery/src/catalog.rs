@@ -57,13 +57,12 @@ use prospector_search::embed::Embedder;
 use prospector_search::{Index, RefreshReport};
 use prospector_semantics::SemanticModel;
 use prospector_skills::SkillDiscovery;
-use prospector_state::create_folder;
+use prospector_state::{create_folder, remove_leftovers};
 use tokio_util::sync::CancellationToken;
 
 use self::{
     apis::{ApiEntry, Apis},
     cache::Cache,
-    current::Current,
     databases::{Databases, refresh_values},
     documents::Documents,
     engines::engine_over,
@@ -251,6 +250,7 @@ impl Catalog {
         let surroundings = Arc::new(redaction::hide_surroundings(&file, text, &state));
         create_folder(&state).map_err(|source| CatalogError::State { path: state.clone(), source })?;
         state::tighten(&state);
+        remove_leftovers(&state);
         let folders = text.folders(&state, options.home.as_deref(), &options.cancel);
         // Taken before anything is read, so that files that change meanwhile are read again next time.
         let files = current::fingerprint(path, &file, &folders, options.embedder.as_deref());
@@ -311,7 +311,7 @@ impl Catalog {
         let mut problems = opening.problems;
         catalog.caller.servers.end_others(&options.sessions, &state);
         if let (Some(files), Some(index), false) = (files, stamp(&catalog.index), has_errors(&problems)) {
-            Current::new(files, index).write(&state);
+            opening.cache.put(current::INDEX, &files, &index);
         }
         catalog.errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
         problems.sort_by_key(|problem| std::cmp::Reverse(problem.severity));
@@ -331,13 +331,10 @@ impl Catalog {
         state::tighten(&state);
         let folders = text.folders(&state, options.home.as_deref(), &options.cancel);
         let files = current::fingerprint(&text.path, &file, &folders, options.embedder.as_deref());
-        let (Some(files), Some(current), false, false) =
-            (files, Current::read(&state), has_errors(&problems), options.fresh)
-        else {
-            return Ok(None);
-        };
+        let known = |files: String| Cache::of_state(&state, options.fresh).get::<String>(current::INDEX, &files);
+        let Some(current) = files.filter(|_| !has_errors(&problems)).and_then(known) else { return Ok(None) };
         let index = Index::open(&state.join("index"), options.embedder.clone())?;
-        let shown = stamp(&index).is_some_and(|index| current == Current::new(files, index));
+        let shown = stamp(&index).is_some_and(|index| index == current);
         // An index written by another version of this program opens empty.
         Ok((shown && !index.is_empty()).then_some(index))
     }
