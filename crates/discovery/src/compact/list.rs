@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tokens::estimate;
-use prospector_core::tool::{Answer, Budget, Cut, Page, Part, ToolError, ToolErrorCode, ToolOutput, ToolSpec};
+use prospector_core::tool::{Answer, Budget, Cut, Page, Part, ToolError, ToolOutput, ToolSpec};
 use prospector_facts::Fact;
 use prospector_queries::VerifiedQueries;
 use prospector_semantics::SemanticModel;
@@ -140,11 +140,7 @@ impl CompactTool for List {
         }
         if let Some((word, tool)) = KINDS.iter().find(|(word, _)| is_meant(word)) {
             if !self.0.has(tool) {
-                return Err(ToolError::Respond {
-                    code: ToolErrorCode::Unavailable,
-                    message: format!("the catalog has no {word}"),
-                    suggestion: None,
-                });
+                return Err(ToolError::unavailable(format!("the catalog has no {word}"), None));
             }
             let can_filter = matches!(*word, "facts" | "metrics");
             let fields = if can_filter { json!({"contains": filter}) } else { without_filter(word, filter)? };

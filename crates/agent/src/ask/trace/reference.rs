@@ -16,7 +16,7 @@ use regex::Regex;
 use prospector_text::periods::{CitedPeriod, find_cited};
 
 use super::{
-    calculation::{Part, evaluate},
+    calculation::{Part, evaluate, find_operator},
     mentions::Rows,
     source::{Key, Source, country_of, write_cell},
 };
@@ -166,12 +166,7 @@ impl<'a> Reader<'a> {
             }
             let rest = self.rest.trim_start();
             let Some(sign) = rest.chars().next() else { return Ok(parts) };
-            let operator = match sign {
-                '+' | '-' | '*' | '/' => sign,
-                '−' | '–' => '-',
-                '×' => '*',
-                _ => return Err(self.syntax()),
-            };
+            let operator = find_operator(sign).ok_or_else(|| self.syntax())?;
             self.rest = &rest[sign.len_utf8()..];
             parts.push(Part::Sign(operator));
         }
@@ -192,20 +187,21 @@ impl<'a> Reader<'a> {
         self.read_cells(Some(name), None)
     }
 
-    /// Parses a name, quoted or not.
-    fn read_name(&mut self) -> Result<String, ReferenceError> {
+    /// Parses a text in quotes, or up to the end of a word.
+    fn read_text(&mut self, is_end: fn(char) -> bool) -> Result<&'a str, ReferenceError> {
         let rest = self.rest.trim_start();
-        if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '`' | '\'')) {
-            let Some(end) = rest[1..].find(quote) else { return Err(self.syntax()) };
-            self.rest = &rest[end + 2..];
-            return Ok(rest[1..=end].to_owned());
-        }
-        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-        if end == 0 {
-            return Err(self.syntax());
-        }
-        self.rest = &rest[end..];
-        Ok(rest[..end].to_owned())
+        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '`' | '\''));
+        let (text, rest) = match quote {
+            Some(quote) => rest[1..].split_once(quote).ok_or_else(|| self.syntax())?,
+            None => rest.split_at(rest.find(is_end).unwrap_or(rest.len())),
+        };
+        self.rest = rest;
+        Ok(text)
+    }
+
+    fn read_name(&mut self) -> Result<String, ReferenceError> {
+        let name = self.read_text(|c| !c.is_alphanumeric() && c != '_')?;
+        if name.is_empty() { Err(self.syntax()) } else { Ok(name.to_owned()) }
     }
 
     /// Computes the cells of a column as one number.
@@ -282,7 +278,7 @@ impl<'a> Reader<'a> {
                 if !self.take('=') {
                     return Err(self.syntax());
                 }
-                let value = Wanted::read(self.read_value()?, source);
+                let value = Wanted::read(self.read_text(|c| matches!(c, ' ' | ')'))?, source);
                 rows.retain(|row| value.is_cell(source, *row, at));
                 columns.insert(at);
                 wanted.push(format!("`{name}` = `{}`", value.text));
@@ -291,19 +287,6 @@ impl<'a> Reader<'a> {
             }
         }
         Ok((rows, columns, wanted.join(" and ")))
-    }
-
-    /// Parses a value in quotes, or up to a space or a parenthesis.
-    fn read_value(&mut self) -> Result<&'a str, ReferenceError> {
-        let rest = self.rest.trim_start();
-        if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '\'' | '"')) {
-            let Some(end) = rest[1..].find(quote) else { return Err(self.syntax()) };
-            self.rest = &rest[end + 2..];
-            return Ok(&rest[1..=end]);
-        }
-        let end = rest.find([' ', ')']).unwrap_or(rest.len());
-        self.rest = &rest[end..];
-        Ok(&rest[..end])
     }
 }
 
