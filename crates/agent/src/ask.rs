@@ -111,8 +111,6 @@ impl<T: Tools> AgentLoop<'_, T> {
         let answered = Answered {
             derivation,
             condensed,
-            chart: None,
-            dropped_charts: Vec::new(),
             clarifications: find_clarifications(&text.marked),
             question: request.question.clone(),
             mode,
@@ -127,9 +125,7 @@ impl<T: Tools> AgentLoop<'_, T> {
             follow_ups,
             metrics: steps.add_to(metrics),
             ended,
-            status: AnswerStatus::default(),
-            caveats: Vec::new(),
-            notes: Vec::new(),
+            ..Answered::default()
         }
         .with_chart(text.charts)
         .with_status();
