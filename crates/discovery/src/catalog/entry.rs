@@ -102,7 +102,8 @@ pub(super) fn require_plain(fields: &mut Fields<'_>, key: &str, what: &str) -> O
     require(fields, key, what, text)
 }
 
-fn require(fields: &mut Fields<'_>, key: &str, what: &str, text: Option<String>) -> Option<String> {
+/// Returns a text; reports one that is missing or blank.
+pub(super) fn require(fields: &mut Fields<'_>, key: &str, what: &str, text: Option<String>) -> Option<String> {
     let text = text.filter(|text| !text.trim().is_empty());
     if text.is_none() && !fields.has_failed() {
         let line = fields.line();

@@ -44,7 +44,7 @@ pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, mut entry: Placed) -
     let lookup = reader.lookup;
     let what = format!("databases[{at}]");
     reader.ignore_misspelt::<file_schema::DatabaseEntry>(&what, &mut entry, &HARMLESS);
-    let bigquery = services::bigquery(reader.file, &what, &mut entry, lookup, reader.problems).ok()?;
+    let bigquery = services::bigquery(reader, &what, &mut entry).ok()?;
     let values = ValuesEntry::take(reader, &what, &mut entry)?;
     let mut fields = reader.fields::<file_schema::DatabaseEntry>(what, entry)?;
     let schemas = fields.texts("schemas");

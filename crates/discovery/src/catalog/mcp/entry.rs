@@ -12,7 +12,7 @@ use prospector_mcp::{
 };
 
 use crate::catalog::{
-    entry::{EntryReader, address, expand, is_match, plain, read_headers},
+    entry::{EntryReader, address, expand, is_match, plain, read_headers, require_plain},
     environment::{Environment, environment},
     file_schema,
     node::{Fields, Node, Placed},
@@ -230,35 +230,24 @@ fn read_import(fields: &mut Fields<'_>) -> Option<Origin> {
 }
 
 fn read_name(fields: &mut Fields<'_>) -> Option<String> {
-    let line = fields.line();
-    match plain(fields, "name") {
-        Some(name) if is_name(&name) => Some(name),
-        Some(name) => {
-            let reason = format!("invalid server name `{name}`: use 1 to {MAX_NAME_BYTES} of A-Z a-z 0-9 _ -");
-            fields.fail(line, reason, "write another `name`");
-            None
-        }
-        None => {
-            fields.fail(line, "`name` is missing: the name of the server in plans", "write `name: ...`");
-            None
-        }
+    let name = require_plain(fields, "name", "the name of the server in plans")?;
+    if !is_name(&name) {
+        let reason = format!("invalid server name `{name}`: use 1 to {MAX_NAME_BYTES} of A-Z a-z 0-9 _ -");
+        fields.fail(fields.line(), reason, "write another `name`");
+        return None;
     }
+    Some(name)
 }
 
 fn read_permission(fields: &mut Fields<'_>) -> Permission {
-    let Some(placed) = fields.take("invoke") else { return Permission::Nothing };
-    let line = placed.line;
-    match placed.node {
+    if fields.is_list("invoke") {
+        return Permission::Named(fields.texts("invoke"));
+    }
+    let Some(Placed { line, node }) = fields.take("invoke") else { return Permission::Nothing };
+    match node {
         Node::Bool(true) => Permission::Everything,
         Node::Bool(false) => Permission::Nothing,
         Node::Text(text) if text == "read" => Permission::Reading,
-        Node::List(items) if items.iter().all(|item| matches!(item.node, Node::Text(_))) => {
-            let names = items.into_iter().filter_map(|item| match item.node {
-                Node::Text(name) => Some(name),
-                _ => None,
-            });
-            Permission::Named(names.collect())
-        }
         _ => {
             let advice = "write `invoke: read`, `invoke: true` or `invoke: [first_tool, 'get_*']`";
             fields.fail(line, "`invoke` must be `read`, true, false or a list of tools", advice);
