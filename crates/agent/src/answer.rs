@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use prospector_chart::{Chart, ChartKind, Choice, Data, Proposal, Use, VegaLite, choose};
-use prospector_core::tool::finding::RowsWarning;
+use prospector_core::{named_enum, tool::finding::RowsWarning};
 use prospector_engine::query::Outline;
 use prospector_llm::purpose::Mode;
 use serde::{Deserialize, Serialize};
@@ -15,36 +15,24 @@ use crate::{
     status::AnswerStatus,
 };
 
-/// The kinds of sources of an answer, inferred from the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Classification {
-    /// Queries over data.
-    Data,
-    /// Facts, documents or skills.
-    Knowledge,
-    /// Both.
-    Mixed,
-    /// The run searched for nothing: a greeting, thanks, a question about the conversation.
-    Conversational,
-    /// The answer declares the question out of scope.
-    OutOfScope,
-    /// Neither was found.
-    #[default]
-    None,
-}
-
-impl Classification {
-    /// Returns the name in JSON and in metrics.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Classification::Data => "data",
-            Classification::Knowledge => "knowledge",
-            Classification::Mixed => "mixed",
-            Classification::Conversational => "conversational",
-            Classification::OutOfScope => "out_of_scope",
-            Classification::None => "none",
-        }
+named_enum! {
+    /// The kinds of sources of an answer, inferred from the run.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Classification {
+        /// Queries over data.
+        Data = "data",
+        /// Facts, documents or skills.
+        Knowledge = "knowledge",
+        /// Both.
+        Mixed = "mixed",
+        /// The run searched for nothing: a greeting, thanks, a question about the conversation.
+        Conversational = "conversational",
+        /// The answer declares the question out of scope.
+        OutOfScope = "out_of_scope",
+        /// Neither was found.
+        #[default]
+        None = "none",
     }
 }
 

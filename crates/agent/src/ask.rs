@@ -35,17 +35,13 @@ pub use instructions::{ASK_INSTRUCTIONS, DECLINED, NEXT, OUT_OF_SCOPE};
 use crate::{
     Request,
     agent_loop::{AgentLoop, LoopResult, Tools},
-    answer::ProposedChart,
     event::Event,
     metrics::{Ended, Metrics, cost_dollars},
     session::Session,
 };
-use charts::split_charts;
 use derivation::derive;
-use follow_ups::split_follow_ups;
-use goal::{AcceptedText, AnswerGoal, find_clarifications};
+use goal::{AnswerGoal, AnswerText, find_clarifications};
 use instructions::FOLLOW_UPS;
-use summary::Material;
 use tools::AskTools;
 
 /// Tokens reserved for the question, in addition to the prompt and earlier turns.
@@ -91,14 +87,15 @@ impl<T: Tools> AgentLoop<'_, T> {
         let result = agent.run(&mut goal, &prompt, messages, request).await;
         let LoopResult { ended, failure, metrics, messages, span, .. } = result;
 
-        let mut text = AnswerText::new(&mut goal, ended);
+        let best_effort = goal.answer.is_none();
+        let mut text = goal.answer.take().unwrap_or_else(|| describe_findings(&goal, ended));
         steps.span = span;
         let is_whole = ended == Ended::Completed && goal.ledger.has_data();
         if let Some(model) = summary.filter(|_| is_whole) {
             steps.summarize(model, &goal, &mut text).await;
         }
-        (request.observe)(Event::Answer { text: text.marked.clone(), best_effort: text.best_effort });
-        let classification = goal.ledger.classify(&text.marked, text.best_effort);
+        (request.observe)(Event::Answer { text: text.marked.clone(), best_effort });
+        let classification = goal.ledger.classify(&text.marked, best_effort);
         let is_supported =
             matches!(classification, Classification::Data | Classification::Knowledge | Classification::Mixed);
         let wants_follow_ups = request.follow_ups && ended == Ended::Completed && is_supported;
@@ -114,8 +111,6 @@ impl<T: Tools> AgentLoop<'_, T> {
         let answered = Answered {
             derivation,
             condensed,
-            chart: None,
-            dropped_charts: Vec::new(),
             clarifications: find_clarifications(&text.marked),
             question: request.question.clone(),
             mode,
@@ -123,16 +118,14 @@ impl<T: Tools> AgentLoop<'_, T> {
             classification,
             premises,
             answer: text.marked,
-            best_effort: text.best_effort,
+            best_effort,
             questions: goal.ledger.questions,
             thinking: goal.ledger.thinking,
             tracing: text.tracing,
             follow_ups,
             metrics: steps.add_to(metrics),
             ended,
-            status: AnswerStatus::default(),
-            caveats: Vec::new(),
-            notes: Vec::new(),
+            ..Answered::default()
         }
         .with_chart(text.charts)
         .with_status();
@@ -163,35 +156,15 @@ fn form_instruction(request: &Request<'_>) -> String {
     if request.follow_ups { format!("{format}\n{FOLLOW_UPS}") } else { format.into_owned() }
 }
 
-/// The text of an answer, in which untraced sentences are marked.
-struct AnswerText {
-    marked: String,
-    tracing: Tracing,
-    follow_ups: Vec<String>,
-    /// The proposed charts.
-    charts: Vec<ProposedChart>,
-    /// Whether the run ended before the model answered.
-    best_effort: bool,
-}
-
-impl AnswerText {
-    /// Returns the last answer of a run; without one, the findings so far.
-    fn new(goal: &mut AnswerGoal, ended: Ended) -> AnswerText {
-        if let Some(AcceptedText { marked, tracing, follow_ups, charts }) = goal.answer.take() {
-            return AnswerText { marked, tracing, follow_ups, charts, best_effort: false };
-        }
-        let (tracing, marked) = goal.trace(&describe_findings(ended, &goal.ledger.list_findings()));
-        AnswerText { marked, tracing, follow_ups: Vec::new(), charts: Vec::new(), best_effort: true }
-    }
-}
-
-/// Returns the text of a run without an answer.
-fn describe_findings(ended: Ended, findings: &str) -> String {
-    let reason = ended.reason();
-    if findings.is_empty() {
-        return format!("There is no answer: {reason} before anything was found.");
-    }
-    format!("The answer is incomplete: {reason}. Findings so far:\n{findings}")
+/// Returns the findings of a run without an answer.
+fn describe_findings(goal: &AnswerGoal, ended: Ended) -> AnswerText {
+    let (reason, findings) = (ended.reason(), goal.ledger.list_findings());
+    let text = match findings.as_str() {
+        "" => format!("There is no answer: {reason} before anything was found."),
+        findings => format!("The answer is incomplete: {reason}. Findings so far:\n{findings}"),
+    };
+    let (tracing, marked) = goal.trace(&text);
+    AnswerText { marked, tracing, follow_ups: Vec::new(), charts: Vec::new() }
 }
 
 /// Model calls outside of the loop. A failure of one does not end the run.
@@ -224,14 +197,11 @@ impl Steps<'_> {
 
     /// Rewrites the answer from the results. A text with untraced claims does not replace a traced draft.
     async fn summarize(&mut self, model: &dyn ChatModel, goal: &AnswerGoal, text: &mut AnswerText) {
-        let material = material(self.request, goal, text);
-        let tokens = self.request.limits().output_tokens;
-        let format = form_instruction(self.request);
-        let step = summary::summarize(model, &material, &format, tokens);
+        let request = self.request;
+        let (format, tokens) = (form_instruction(request), request.limits().output_tokens);
+        let step = summary::summarize(model, &request.question, &goal.ledger.questions, &text.marked, &format, tokens);
         let Some(written) = self.call("summary", model, step).await else { return };
-        let (written, follow_ups) = split_follow_ups(&written);
-        let (written, charts) = split_charts(written);
-        let (tracing, marked) = goal.trace(&written);
+        let (_, AnswerText { marked, tracing, follow_ups, charts }) = goal.read(&written);
         if tracing.ok || !text.tracing.ok {
             (text.tracing, text.marked) = (tracing, marked);
         }
@@ -277,8 +247,4 @@ impl Steps<'_> {
         metrics.cost_dollars = metrics.cost_dollars.zip(self.cost).map(|(sum, cost)| sum + cost);
         metrics
     }
-}
-
-fn material<'a>(request: &'a Request<'_>, goal: &'a AnswerGoal, text: &'a AnswerText) -> Material<'a> {
-    Material { question: &request.question, questions: &goal.ledger.questions, draft: &text.marked }
 }

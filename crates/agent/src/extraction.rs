@@ -5,10 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use prospector_core::mark::as_data;
 use prospector_discovery::Catalog;
-use prospector_facts::{
-    extract::ExtractedKind,
-    extractor::{Extractor, ExtractorError, Stated},
-};
+use prospector_facts::extractor::{Extractor, ExtractorError, Stated};
 use prospector_llm::{ChatModel, ChatRequest, LlmError, Message, message::SystemBlock, purpose::Purpose};
 use serde::Deserialize;
 
@@ -91,15 +88,7 @@ impl Extractor for ModelExtractor {
 
 #[derive(Deserialize)]
 struct Facts {
-    facts: Vec<Item>,
-}
-
-#[derive(Deserialize)]
-struct Item {
-    term: String,
-    definition: String,
-    kind: ExtractedKind,
-    evidence: String,
+    facts: Vec<Stated>,
 }
 
 /// Parses the facts of an answer: plain JSON, in a code fence or within prose.
@@ -108,10 +97,7 @@ fn parse_facts(answer: &str) -> Result<Vec<Stated>, ReadError> {
     for (at, _) in answer.match_indices('{').take(20) {
         let mut values = serde_json::Deserializer::from_str(&answer[at..]).into_iter::<Facts>();
         match values.next() {
-            Some(Ok(Facts { facts })) => {
-                let stated = |Item { term, definition, kind, evidence }| Stated { term, definition, kind, evidence };
-                return Ok(facts.into_iter().map(stated).collect());
-            }
+            Some(Ok(Facts { facts })) => return Ok(facts),
             Some(Err(error)) if at == 0 || answer[..at].trim_end().ends_with("```json") => {
                 complaint = ReadError::Shape(error);
             }

@@ -132,22 +132,19 @@ fn is_zero(number: &u32) -> bool {
 
 /// The cost of a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Metrics {
     /// Rounds with the model.
     pub model_calls: u32,
     /// Executed tool calls.
     pub tool_calls: u32,
     /// Failed tool calls.
-    #[serde(default)]
     pub failed_calls: u32,
     /// The calls of each tool.
-    #[serde(default)]
     pub tools: BTreeMap<String, ToolMetrics>,
     /// Queries that ran; a call may run several.
-    #[serde(default)]
     pub queries: u32,
     /// Failed queries.
-    #[serde(default)]
     pub failed_queries: u32,
     /// Input tokens of all rounds, as the provider counted them (`offline`: o200k).
     pub input_tokens: u64,
@@ -156,7 +153,7 @@ pub struct Metrics {
     /// Input tokens from the cache of the provider.
     pub cached_tokens: u64,
     /// The cost of the tokens in US dollars; `None` if the price of a model is unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_dollars: Option<f64>,
     /// Durations.
     pub durations_ms: Durations,
@@ -166,7 +163,6 @@ pub struct Metrics {
     /// catalogs; 0 where the model reports no tokens.
     pub saved: f64,
     /// The rounds, in order.
-    #[serde(default)]
     pub rounds: Vec<RoundRecord>,
 }
 

@@ -18,10 +18,7 @@ pub trait Names {
 
     /// Returns whether an operation has side effects, if known.
     fn writes(&self, operation: &str) -> Option<bool> {
-        let apis = self.catalog()?.apis.apis().iter();
-        let mut own =
-            apis.filter(|api| operation.strip_prefix(api.name.as_str()).is_some_and(|rest| rest.starts_with('.')));
-        let found = own.find_map(|api| api.operations.iter().find(|one| api.id_of(one) == operation))?;
+        let (_, found) = self.catalog()?.apis.find_operation(operation)?;
         found.access().map(|access| access.is_write())
     }
 }

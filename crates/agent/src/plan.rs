@@ -16,6 +16,7 @@ pub mod step;
 pub mod verification;
 mod verify;
 
+use prospector_core::record::ResourceKind;
 use prospector_llm::purpose::Mode;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,19 @@ pub struct DiscoveredContext {
     /// Names of metrics.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<String>,
+}
+
+impl DiscoveredContext {
+    /// Returns its lists of names by kind.
+    fn lists(&mut self) -> [(ResourceKind, &mut Vec<String>); 5] {
+        [
+            (ResourceKind::Table, &mut self.tables),
+            (ResourceKind::Api, &mut self.apis),
+            (ResourceKind::Document, &mut self.documents),
+            (ResourceKind::Skill, &mut self.skills),
+            (ResourceKind::Metric, &mut self.metrics),
+        ]
+    }
 }
 
 /// The steps.

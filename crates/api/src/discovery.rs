@@ -112,6 +112,14 @@ impl ApiDiscovery {
         api.operations.iter().find(|known| known.name == operation)
     }
 
+    /// Finds an operation, with its API, by its canonical id.
+    pub fn find_operation(&self, id: &str) -> Option<(&Api, &Operation)> {
+        self.apis.iter().find_map(|api| {
+            let name = id.strip_prefix(api.name.as_str())?.strip_prefix('.')?;
+            Some((api, api.operations.iter().find(|operation| operation.name == name)?))
+        })
+    }
+
     /// Returns the canonical id, `api.operation`, of an operation given as `api.operation` or `api METHOD /path`.
     pub fn resolve_operation(&self, id: &str) -> Option<String> {
         let id = id.trim();

@@ -57,13 +57,12 @@ use prospector_search::embed::Embedder;
 use prospector_search::{Index, RefreshReport};
 use prospector_semantics::SemanticModel;
 use prospector_skills::SkillDiscovery;
-use prospector_state::create_folder;
+use prospector_state::{create_folder, remove_leftovers};
 use tokio_util::sync::CancellationToken;
 
 use self::{
     apis::{ApiEntry, Apis},
     cache::Cache,
-    current::Current,
     databases::{Databases, refresh_values},
     documents::Documents,
     engines::engine_over,
@@ -163,7 +162,8 @@ impl CatalogOptions<'_> {
     }
 }
 
-/// Everything that a catalog names, opened and indexed.
+/// Everything that a catalog names, opened and indexed. A clone shares all of it.
+#[derive(Clone)]
 pub struct Catalog {
     /// Databases and files.
     pub schema: Arc<SchemaDiscovery>,
@@ -250,6 +250,7 @@ impl Catalog {
         let surroundings = Arc::new(redaction::hide_surroundings(&file, text, &state));
         create_folder(&state).map_err(|source| CatalogError::State { path: state.clone(), source })?;
         state::tighten(&state);
+        remove_leftovers(&state);
         let folders = text.folders(&state, options.home.as_deref(), &options.cancel);
         // Taken before anything is read, so that files that change meanwhile are read again next time.
         let files = current::fingerprint(path, &file, &folders, options.embedder.as_deref());
@@ -258,7 +259,7 @@ impl Catalog {
         let (schema, opened) = load(Databases, file.databases, &mut opening).await?;
         let (apis, caller) = load_operations(&file.fetch.allow, file.apis, file.mcp, &mut opening).await?;
         let (documents, documents_refreshed) = load(Documents, file.documents, &mut opening).await?;
-        let (skills, ()) = load(Skills, file.skills, &mut opening).await?;
+        let skills = load(Skills, file.skills, &mut opening).await?;
         let (index, unreadable) = state::open_index(&state, options.embedder.clone())?;
         let web_search = file.web_search.map(|entry| opening.web.search(entry));
         let searches_web = web_search.is_some();
@@ -275,7 +276,7 @@ impl Catalog {
         let Meaning { metrics, verified, folder: verified_folder, named } = meaning;
         engine.named = named;
         let terms = metrics::define_terms(&metrics);
-        let (facts, ()) = load(Facts { evidence, terms }, file.facts, &mut opening).await?;
+        let facts = load(Facts { evidence, terms }, file.facts, &mut opening).await?;
 
         let mut catalog = Catalog {
             engine,
@@ -310,7 +311,7 @@ impl Catalog {
         let mut problems = opening.problems;
         catalog.caller.servers.end_others(&options.sessions, &state);
         if let (Some(files), Some(index), false) = (files, stamp(&catalog.index), has_errors(&problems)) {
-            Current::new(files, index).write(&state);
+            opening.cache.put(current::INDEX, &files, &index);
         }
         catalog.errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
         problems.sort_by_key(|problem| std::cmp::Reverse(problem.severity));
@@ -330,13 +331,10 @@ impl Catalog {
         state::tighten(&state);
         let folders = text.folders(&state, options.home.as_deref(), &options.cancel);
         let files = current::fingerprint(&text.path, &file, &folders, options.embedder.as_deref());
-        let (Some(files), Some(current), false, false) =
-            (files, Current::read(&state), has_errors(&problems), options.fresh)
-        else {
-            return Ok(None);
-        };
+        let known = |files: String| Cache::of_state(&state, options.fresh).get::<String>(current::INDEX, &files);
+        let Some(current) = files.filter(|_| !has_errors(&problems)).and_then(known) else { return Ok(None) };
         let index = Index::open(&state.join("index"), options.embedder.clone())?;
-        let shown = stamp(&index).is_some_and(|index| current == Current::new(files, index));
+        let shown = stamp(&index).is_some_and(|index| index == current);
         // An index written by another version of this program opens empty.
         Ok((shown && !index.is_empty()).then_some(index))
     }
@@ -344,30 +342,7 @@ impl Catalog {
     /// Returns the catalog as another owner sees it: without the private facts of other owners. New facts of this owner are stored
     /// according to `keeping`.
     pub fn seen_by(&self, owner: Owner, keeping: Keeping) -> Catalog {
-        Catalog {
-            schema: self.schema.clone(),
-            apis: self.apis.clone(),
-            documents: self.documents.clone(),
-            skills: self.skills.clone(),
-            facts: Arc::new(self.facts.seen_by(owner, keeping)),
-            metrics: self.metrics.clone(),
-            verified: self.verified.clone(),
-            verified_folder: self.verified_folder.clone(),
-            index: self.index.clone(),
-            instructions: self.instructions.clone(),
-            queries: self.queries,
-            searches_web: self.searches_web,
-            preload: self.preload.clone(),
-            refreshed: self.refreshed.clone(),
-            errors: self.errors,
-            documents_refreshed: self.documents_refreshed,
-            caller: self.caller.clone(),
-            connectors: self.connectors.clone(),
-            engine: self.engine.clone(),
-            surroundings: self.surroundings.clone(),
-            redactor: self.redactor.clone(),
-            prompts: self.prompts.clone(),
-        }
+        Catalog { facts: Arc::new(self.facts.seen_by(owner, keeping)), ..self.clone() }
     }
 
     /// Redacts files, addresses, hosts and accounts from errors of tools and engine, for a server whose clients are not its operator. The
@@ -416,13 +391,13 @@ impl Catalog {
 
     fn records(&self) -> Vec<Record> {
         let mut records = [
-            Databases::records(&self.schema),
-            Apis::records(&self.apis),
-            Documents::records(&self.documents),
-            Facts::records(&self.facts),
-            Skills::records(&self.skills),
-            Metrics::records(&self.metrics),
-            Verified::records(&self.verified),
+            self.schema.records(),
+            self.apis.records(),
+            self.documents.records(),
+            self.facts.records(),
+            self.skills.records(),
+            self.metrics.records(),
+            self.verified.records(),
         ]
         .concat();
         uses::add_uses(&mut records, &self.metrics, &self.verified);
@@ -438,7 +413,7 @@ async fn load<S: Section>(
     section: S,
     entries: Vec<S::Entry>,
     opening: &mut Opening<'_>,
-) -> Result<(Arc<S::Discovery>, S::Extra), CatalogError> {
+) -> Result<S::Loaded, CatalogError> {
     let loaded = section.load(entries, opening).await;
     opening.check_wanted().map(|()| loaded)
 }

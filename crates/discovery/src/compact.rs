@@ -9,7 +9,9 @@ mod terms;
 
 use std::sync::Arc;
 
-use prospector_core::tool::Toolset;
+use prospector_core::tool::{Answer, BoxFuture, Callable, Effect, ToolError, ToolSpec, Toolset};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 pub use routes::{ROUTES, Route};
 pub(crate) use sample::NAME as SAMPLE;
@@ -17,24 +19,60 @@ pub(crate) use terms::{ADD as ADD_FACT, RESOLVE as RESOLVE_FACT};
 
 use crate::{Catalog, target::TargetResolver};
 
+/// A tool of the compact profile. Unlike the specification of a [`Tool`](prospector_core::tool::Tool), its own depends on the catalog.
+trait CompactTool: Send + Sync + 'static {
+    /// The name.
+    const NAME: &'static str;
+    /// The arguments.
+    type Args: DeserializeOwned + Send;
+
+    /// Returns the specification for the entries of the catalog.
+    fn describe(&self) -> ToolSpec;
+
+    /// Returns the side effects of a call.
+    fn effect(&self) -> Effect {
+        Effect::Reads
+    }
+
+    /// Runs the tool; the result has at most `max_tokens`.
+    fn answer(&self, args: Self::Args, max_tokens: usize) -> impl Future<Output = Result<Answer, ToolError>> + Send;
+}
+
+struct Registered<T> {
+    tool: T,
+    spec: ToolSpec,
+}
+
+impl<T: CompactTool> Callable for Registered<T> {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn effect(&self) -> Effect {
+        self.tool.effect()
+    }
+
+    fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {
+        Box::pin(async move { self.tool.answer(self.spec.arguments(args)?, max_tokens).await })
+    }
+}
+
+/// Returns a set of one tool.
+fn set_of<T: CompactTool>(tool: T) -> Toolset {
+    let spec = tool.describe();
+    Toolset::new().with_callable(T::NAME, Arc::new(Registered { tool, spec }))
+}
+
 /// Returns the six tools over the full set, and those for which the catalog has no entries.
 pub(crate) fn toolsets(catalog: &Catalog, targets: &Arc<TargetResolver>) -> (Toolset, Toolset) {
-    let mut here = Toolset::new();
-    let mut absent = Toolset::new();
     if catalog.is_empty() {
-        return (here, absent);
+        return (Toolset::new(), Toolset::new());
     }
-    here = here
-        .with_callable(search::NAME, Arc::new(search::Search::new(targets)))
-        .with_callable(list::NAME, Arc::new(list::List::new(targets)))
-        .with_callable(describe::NAME, Arc::new(describe::Describe::new(targets)))
-        .with_callable(terms::RESOLVE, Arc::new(terms::ResolveFact::new(targets)))
-        .with_callable(terms::ADD, Arc::new(terms::AddFact::new(targets)));
-    let sample = Arc::new(sample::Sample::new(targets));
-    if catalog.schema.databases().len() > 0 {
-        here = here.with_callable(sample::NAME, sample);
-    } else {
-        absent = absent.with_callable(sample::NAME, sample);
-    }
-    (here, absent)
+    let tools = set_of(search::Search(targets.clone()))
+        .merge(set_of(list::List(targets.clone())))
+        .merge(set_of(describe::Describe(targets.clone())))
+        .merge(set_of(terms::ResolveFact(targets.clone())))
+        .merge(set_of(terms::AddFact(targets.clone())));
+    let sample = set_of(sample::Sample(targets.clone()));
+    if catalog.schema.databases().len() > 0 { (tools.merge(sample), Toolset::new()) } else { (tools, sample) }
 }

@@ -20,7 +20,6 @@ mod yaml;
 use std::path::{Path, PathBuf};
 
 use prospector_core::Problem;
-use prospector_core::name::nearest;
 use prospector_core::problem::conceal;
 use tokio_util::sync::CancellationToken;
 
@@ -37,7 +36,7 @@ use self::{
     group::{entry_of_file, group},
     walk::{Tree, walk},
 };
-use crate::paths::{glob, is_glob};
+use crate::paths::{glob, is_glob, nearest_file};
 
 /// Maximum number of characters of a source in the name of a folder.
 const MAX_FOLDER_NAME: usize = 24;
@@ -103,8 +102,7 @@ fn locate_one(place: &str, problems: &mut Vec<Problem>) -> Result<Vec<Finding>, 
     if is_glob(place) {
         return locate_pattern(place, problems);
     }
-    let near = path.file_name().and_then(|wanted| near(&path, &wanted.to_string_lossy()));
-    Err(LocateError::NotThere { place: conceal(place).into_owned(), near })
+    Err(LocateError::NotThere { place: conceal(place).into_owned(), near: nearest_file(&path) })
 }
 
 /// Finds the entries in a folder.
@@ -166,16 +164,4 @@ fn locate_pattern(place: &str, problems: &mut Vec<Problem>) -> Result<Vec<Findin
         one.address = Address::Path(PathBuf::from(place));
     }
     report_skipped(&tree, findings, place, problems)
-}
-
-/// Returns the closest name in the same folder.
-fn near(path: &Path, wanted: &str) -> Option<String> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let names: Vec<String> = std::fs::read_dir(folder)
-        .ok()?
-        .flatten()
-        .take(1_000)
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
-    nearest(wanted, names.iter().map(String::as_str), 1).pop()
 }

@@ -12,6 +12,15 @@ use walkdir::WalkDir;
 /// Maximum number of watched files; beyond that, checking each takes as long as opening the catalog.
 pub(crate) const MAX_WATCHED: usize = 100_000;
 
+/// Maximum number of names that are compared with a missing one.
+const MAX_COMPARED: usize = 10_000;
+
+/// File names that do not identify an API, which is then named after its folder.
+pub(crate) const PLAIN_API_NAMES: [&str; 6] = ["api", "index", "main", "openapi", "schema", "swagger"];
+
+/// The default folders of skills, next to a catalog and in the home folder.
+pub(crate) const SKILL_FOLDERS: [&str; 3] = [".agents/skills", ".claude/skills", ".prospector/skills"];
+
 /// Why the files of a pattern could not be listed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum GlobError {
@@ -110,22 +119,23 @@ pub(crate) fn files(
     } else if path.exists() {
         return Some(vec![path]);
     } else {
-        let near = nearest_file(&path);
-        let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
-        (format!("no such file: {}", path.display()), advice)
+        (format!("no such file: {}", path.display()), advise_path(&path))
     };
     problems.push(Problem::error(place, reason).advise(advice));
     None
 }
 
+/// Returns what to write instead of a missing path: the closest name in the same folder.
+pub(crate) fn advise_path(path: &Path) -> String {
+    nearest_file(path).map_or("correct the path".into(), |name| format!("did you mean `{name}`?"))
+}
+
 /// Returns the file in the same folder whose name is closest to a missing one.
 pub(crate) fn nearest_file(path: &Path) -> Option<String> {
     let wanted = path.file_name()?.to_string_lossy();
-    let names: Vec<String> = std::fs::read_dir(path.parent()?)
-        .ok()?
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let files = std::fs::read_dir(folder).ok()?.flatten().take(MAX_COMPARED);
+    let names: Vec<String> = files.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     nearest(&wanted, names.iter().map(String::as_str), 1).pop()
 }
 

@@ -51,7 +51,6 @@ pub(crate) struct QueryTools {
 pub(crate) type SessionTools = Arc<dyn Fn(&Arc<Engine>) -> Toolset + Send + Sync>;
 
 /// The query tools, by whether the catalog supports them.
-#[derive(Default)]
 pub(crate) struct SplitTools {
     pub(crate) present: Toolset,
     /// The metrics tool of a catalog without metrics: it can compute questions over tables, but is not shown to models.
@@ -90,17 +89,24 @@ impl QueryTools {
             (!self.verified.queries().is_empty(), self.verified.running(engine)),
             (self.more.is_some(), self.more.as_ref().map_or_else(Toolset::new, |tools| tools(engine))),
         ];
-        let mut split = SplitTools::default();
-        for (is_there, tools) in all {
-            let set = if is_there && !engine.is_empty() { &mut split.present } else { &mut split.absent };
-            *set = std::mem::take(set).merge(tools);
-        }
+        let (present, absent) = partition(all.map(|(is_there, tools)| (is_there && !engine.is_empty(), tools)));
+        let mut split = SplitTools { present, absent, unlisted: Toolset::new() };
         if self.metrics.metrics().is_empty() && !engine.is_empty() {
             split.unlisted = self.metrics.query_tools(engine, &self.glossary);
             split.absent = split.absent.without(&split.unlisted);
         }
         split
     }
+}
+
+/// Returns the tools that the catalog supports, and the others.
+pub(crate) fn partition(families: impl IntoIterator<Item = (bool, Toolset)>) -> (Toolset, Toolset) {
+    let (mut present, mut absent) = (Toolset::new(), Toolset::new());
+    for (is_there, tools) in families {
+        let set = if is_there { &mut present } else { &mut absent };
+        *set = std::mem::take(set).merge(tools);
+    }
+    (present, absent)
 }
 
 /// Returns the tools that the tools of the compact profile do not cover.
@@ -134,17 +140,19 @@ async fn find_queries<'a>(
     if verified.queries().is_empty() {
         return Vec::new();
     }
-    let text = Query::fitting(question).to_owned();
-    let query = Query { text, kinds: vec![Kind::Query], limit, ..Query::default() };
-    let hits = match index.find(query).await {
-        Ok(found) => found.hits,
-        Err(error) => {
-            tracing::warn!(%error, "cannot look up the verified queries for a question");
-            Vec::new()
-        }
-    };
+    let hits = look_up(question, Kind::Query, None, limit, index).await;
     let named = hits.iter().filter_map(|hit| Some((verified.resolve(&hit.name)?, hit.relevance)));
     named.filter(|(query, _)| query.stale().is_none()).collect()
+}
+
+/// Returns the entries of a kind that are most relevant to a question, with those of one parent only if it is given.
+async fn look_up(question: &str, kind: Kind, parent: Option<&str>, limit: usize, index: &Index) -> Vec<Hit> {
+    let (text, parent) = (Query::fitting(question).to_owned(), parent.map(str::to_owned));
+    let found = index.find(Query { text, kinds: vec![kind], parent, limit, ..Query::default() }).await;
+    found.map(|found| found.hits).unwrap_or_else(|error| {
+        tracing::warn!(%error, %kind, "cannot look up the entries for a question");
+        Vec::new()
+    })
 }
 
 /// The tables, values and verified queries in the index of the catalog, and the terms it defines.
@@ -158,16 +166,7 @@ struct CatalogGlossary {
 impl CatalogGlossary {
     /// Adds the candidate tables of a question and the values it contains, in all databases or in one.
     async fn add_found(&self, question: &str, database: Option<&str>, vocabulary: &mut Vocabulary) {
-        let text = Query::fitting(question).to_owned();
-        let parent = database.map(str::to_owned);
-        let query = Query { text, kinds: vec![Kind::Table], parent, limit: MAX_HOLDERS, ..Query::default() };
-        let found = match self.index.find(query).await {
-            Ok(found) => found.hits,
-            Err(error) => {
-                tracing::warn!(%error, "cannot look up the tables and values of a question");
-                Vec::new()
-            }
-        };
+        let found = look_up(question, Kind::Table, database, MAX_HOLDERS, &self.index).await;
         for (nth, Hit { id, parent, values, .. }) in found.into_iter().enumerate() {
             for ValueMatch { table, column, value } in values {
                 let named = NamedValue { table: format!("{parent}.{table}"), column, value };

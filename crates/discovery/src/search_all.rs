@@ -131,19 +131,12 @@ impl Tool for SearchAll {
 
 impl ToolOutput for SearchHit {
     fn reveals(&self) -> Vec<Resource> {
-        let (kind, id) = match self.kind {
-            Kind::Table => (ResourceKind::Table, self.id.as_str()),
-            Kind::Operation => (ResourceKind::Operation, self.id.as_str()),
-            Kind::Fact => (ResourceKind::Fact, self.id.as_str()),
-            Kind::Skill => (ResourceKind::Skill, self.id.as_str()),
-            Kind::Metric => (ResourceKind::Metric, self.id.as_str()),
-            Kind::Query => (ResourceKind::Query, self.id.as_str()),
-            // The document of a section.
-            Kind::Document => (ResourceKind::Document, self.id.split('#').next().unwrap_or(&self.id)),
-        };
+        // The document of a section.
+        let document = self.id.split('#').next().filter(|_| self.kind == Kind::Document);
+        let own = Resource::new(self.kind.into(), document.unwrap_or(&self.id));
         let named = self.matched_values.iter().map(|found| &found.column).chain(&self.named);
         let named = named.map(|name| Resource::new(ResourceKind::Column, format!("{}.{name}", self.id)));
-        std::iter::once(Resource::new(kind, id)).chain(named).collect()
+        std::iter::once(own).chain(named).collect()
     }
 
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {

@@ -1,33 +1,34 @@
 //! Resolution of ids: which tool of the full set describes an entry, and with which arguments.
 
-use std::sync::Arc;
-
-use prospector_api::ApiDiscovery;
 use prospector_core::mark::clean_name;
-use prospector_core::name::{nearest, normalize};
+use prospector_core::name::nearest;
 use prospector_core::record::ResourceKind;
 use prospector_core::tool::{Answer, Effect, Page, ToolError, ToolErrorCode, Toolset};
-use prospector_documents::DocumentDiscovery;
-use prospector_facts::{Fact, FactDiscovery};
+use prospector_facts::Fact;
 use prospector_queries::VerifiedQueries;
-use prospector_schema::SchemaDiscovery;
 use prospector_semantics::SemanticModel;
-use prospector_skills::SkillDiscovery;
 use serde_json::{Value, json};
 
 use crate::Catalog;
 
-/// The entries of a catalog, and the tools of the full set.
+/// A catalog, and the tools of the full set.
 pub(crate) struct TargetResolver {
-    pub(crate) schema: Arc<SchemaDiscovery>,
-    pub(crate) apis: Arc<ApiDiscovery>,
-    pub(crate) documents: Arc<DocumentDiscovery>,
-    pub(crate) skills: Arc<SkillDiscovery>,
-    pub(crate) facts: Arc<FactDiscovery>,
-    pub(crate) metrics: Arc<SemanticModel>,
-    pub(crate) verified: Arc<VerifiedQueries>,
+    pub(crate) catalog: Catalog,
     full: Toolset,
 }
+
+/// The kinds of entries that ids name, in the order of their targets. Columns are described with their table.
+const KINDS: [ResourceKind; 9] = [
+    ResourceKind::Database,
+    ResourceKind::Table,
+    ResourceKind::Api,
+    ResourceKind::Operation,
+    ResourceKind::Document,
+    ResourceKind::Skill,
+    ResourceKind::Metric,
+    ResourceKind::Query,
+    ResourceKind::Fact,
+];
 
 /// The level of detail of a table.
 #[derive(Debug, Clone, Copy, Default)]
@@ -110,16 +111,7 @@ impl Target {
 
 impl TargetResolver {
     pub(crate) fn new(catalog: &Catalog, full: Toolset) -> Self {
-        TargetResolver {
-            schema: catalog.schema.clone(),
-            apis: catalog.apis.clone(),
-            documents: catalog.documents.clone(),
-            skills: catalog.skills.clone(),
-            facts: catalog.facts.clone(),
-            metrics: catalog.metrics.clone(),
-            verified: catalog.verified.clone(),
-            full,
-        }
+        TargetResolver { catalog: catalog.clone(), full }
     }
 
     /// Returns the tools of the full set.
@@ -168,7 +160,7 @@ impl TargetResolver {
             }
             Target::Api(name) => ("list_api_operations", json!({"api": name})),
             Target::Operation { api, operation, part } => {
-                return Ok(self.apis.describe(api, operation, part.as_deref())?.fit(max_tokens.max(50)));
+                return Ok(self.catalog.apis.describe(api, operation, part.as_deref())?.fit(max_tokens.max(50)));
             }
             Target::Document(name) => ("get_document", json!({"name": name})),
             Target::Section { document, section } => {
@@ -226,42 +218,15 @@ impl TargetResolver {
         if id.len() > MAX_ID_BYTES {
             return Vec::new();
         }
-        let mut found: Vec<(String, Target)> = Vec::new();
-        if let Some(database) = self.schema.database(id) {
-            found.push((database.name.clone(), Target::Database(database.name.clone())));
-        }
-        if let Some((database, table)) = self.table(id) {
-            found.push((format!("{database}.{table}"), Target::Table { database, table }));
-        }
-        if let Ok(api) = self.apis.api(id) {
-            found.push((api.name.clone(), Target::Api(api.name.clone())));
-        }
-        if let Some(operation) = self.apis.resolve_operation(id)
-            && let Some((api, name)) = self.operation(&operation)
-        {
-            found.push((operation, Target::Operation { api, operation: name, part: None }));
-        }
         // The text after a `#` is a part, unless the name itself contains it.
-        let is_whole = |name: &str| !id.contains('#') || name == id;
-        if self.documents.is_resource(id) {
-            found.push((id.to_owned(), Target::Document(id.to_owned())));
-        } else if let Some(document) = self.documents.resolve(id).filter(|document| is_whole(&document.name)) {
-            found.push((document.name.clone(), Target::Document(document.name.clone())));
-        }
-        if let Some(skill) = self.skills.resolve(id).filter(|skill| is_whole(&skill.name)) {
-            found.push((skill.name.clone(), Target::Skill(skill.name.clone())));
-        }
-        if let Some(metric) = self.metrics.metric(id) {
-            found.push((metric.name.clone(), Target::Metric(metric.name.clone())));
-        } else if let Some(segment) = self.metrics.segment(id) {
-            found.push((segment.name.clone(), Target::Metric(segment.name.clone())));
-        }
-        if let Some(query) = self.verified.resolve(id) {
-            found.push((query.name.clone(), Target::Query(query.name.clone())));
-        }
-        if let Some(term) = self.term(id) {
-            found.push((term.clone(), Target::Fact(term)));
-        }
+        let is_part = |kind: ResourceKind, name: &str| {
+            matches!(kind, ResourceKind::Document | ResourceKind::Skill) && id.contains('#') && name != id
+        };
+        let resolve = |kind: ResourceKind| {
+            let name = self.catalog.resolve(kind, id).filter(|name| !is_part(kind, name))?;
+            Some((name.clone(), self.of_kind(kind, name).ok()?))
+        };
+        let mut found: Vec<(String, Target)> = KINDS.into_iter().filter_map(resolve).collect();
         // Exact names take precedence over similar ones.
         let exact = |name: &str| name.eq_ignore_ascii_case(id);
         if found.iter().any(|(name, _)| exact(name)) {
@@ -275,6 +240,7 @@ impl TargetResolver {
 
     /// Resolves a part of an entry, or a name whose first half is correct: the tool of its kind reports what is wrong with the rest.
     fn part(&self, id: &str) -> Option<Target> {
+        let Catalog { schema, apis, documents, skills, .. } = &self.catalog;
         if let Some((from, to)) = id.split_once('>')
             && let Some((database, table)) = self.table(from.trim())
         {
@@ -283,25 +249,25 @@ impl TargetResolver {
         }
         for (at, _) in id.match_indices('#') {
             let (name, part) = (id[..at].trim(), id[at + 1..].trim().to_owned());
-            if let Some(document) = self.documents.resolve(name) {
+            if let Some(document) = documents.resolve(name) {
                 return Some(Target::Section { document: document.name.clone(), section: part });
             }
-            if let Some(skill) = self.skills.resolve(name) {
+            if let Some(skill) = skills.resolve(name) {
                 return Some(Target::File { skill: skill.name.clone(), target: part });
             }
             if let Some((database, table)) = self.table(name) {
                 return Some(Target::Columns { database, table, columns: part });
             }
-            if let Some((api, operation)) = self.apis.resolve_operation(name).and_then(|id| self.operation(&id)) {
+            if let Some((api, operation)) = apis.resolve_operation(name).and_then(|id| self.operation(&id)) {
                 return Some(Target::Operation { api, operation, part: Some(part) });
             }
         }
         for (at, _) in id.match_indices(['.', ' ']) {
             let (name, rest) = (&id[..at], id[at + 1..].trim().to_owned());
-            if let Some(database) = self.schema.database(name) {
+            if let Some(database) = schema.database(name) {
                 return Some(Target::Table { database: database.name.clone(), table: rest });
             }
-            if let Ok(api) = self.apis.api(name) {
+            if let Ok(api) = apis.api(name) {
                 return Some(Target::Operation { api: api.name.clone(), operation: rest, part: None });
             }
         }
@@ -310,43 +276,19 @@ impl TargetResolver {
 
     /// Returns the database and the table of an id.
     pub(crate) fn table(&self, id: &str) -> Option<(String, String)> {
-        let id = self.schema.resolve_table(id)?;
-        self.schema.databases().find_map(|database| {
-            let rest = id.strip_prefix(database.name.as_str())?.strip_prefix('.')?;
-            let table = database.tables.iter().find(|table| table.name == rest)?;
-            Some((database.name.clone(), table.name.clone()))
-        })
+        let (database, table) = self.catalog.schema.find_table(id)?;
+        Some((database.name.clone(), table.name.clone()))
     }
 
     /// Returns the API and the name of an operation by id.
     fn operation(&self, id: &str) -> Option<(String, String)> {
-        self.apis.apis().iter().find_map(|api| {
-            let rest = id.strip_prefix(api.name.as_str())?.strip_prefix('.')?;
-            let operation = api.operations.iter().find(|operation| operation.name == rest)?;
-            Some((api.name.clone(), operation.name.clone()))
-        })
-    }
-
-    fn term(&self, id: &str) -> Option<String> {
-        let wanted = normalize(id);
-        self.facts.records().into_iter().map(|fact| fact.name).find(|term| normalize(term) == wanted)
+        let (api, operation) = self.catalog.apis.find_operation(id)?;
+        Some((api.name.clone(), operation.name.clone()))
     }
 
     /// Returns the error for an unknown id.
     pub(crate) fn unknown(&self, id: &str) -> ToolError {
-        let mut names: Vec<String> = Vec::new();
-        for database in self.schema.databases() {
-            names.push(database.name.clone());
-            names.extend(database.tables.iter().map(|table| format!("{}.{}", database.name, table.name)));
-        }
-        names.extend(self.apis.apis().iter().map(|api| api.name.clone()));
-        names.extend(self.apis.operation_ids());
-        names.extend(self.documents.documents().iter().map(|document| document.name.clone()));
-        names.extend(self.skills.skills().iter().map(|skill| skill.name.clone()));
-        names.extend(self.facts.records().into_iter().map(|fact| fact.name));
-        names.extend(self.metrics.metrics().iter().map(|metric| metric.name.clone()));
-        names.extend(self.metrics.segments().iter().map(|segment| segment.name.clone()));
-        names.extend(self.verified.queries().iter().map(|query| query.name.clone()));
+        let names: Vec<String> = KINDS.into_iter().flat_map(|kind| self.catalog.list_names(kind)).collect();
         let near = nearest(id, names.iter().map(String::as_str), 3);
         let near = near.iter().map(|name| format!("`{}`", clean_name(name))).collect::<Vec<_>>().join(", ");
         ToolError::Respond {

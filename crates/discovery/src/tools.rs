@@ -13,52 +13,27 @@ use serde_json::Value;
 
 use crate::{
     Catalog, Profile, compact,
-    query_tools::{QueryTools, keep_compact},
+    query_tools::{QueryTools, keep_compact, partition},
     search_all::SearchAll,
     target::{Detail, TargetResolver},
 };
 
-/// A family of tools, and when it is available.
-struct Family {
-    configured: fn(&Catalog) -> bool,
-    tools: fn(&Catalog) -> Toolset,
+/// Returns all tools by kind of entry, each kind with whether the catalog has it. Tools for kinds that it lacks are not listed.
+fn families(catalog: &Catalog) -> [(bool, Toolset); 8] {
+    let Catalog { schema, apis, documents, facts, skills, metrics, verified, index, .. } = catalog;
+    let has_metrics = !metrics.metrics().is_empty();
+    let search = SearchAll { index: index.clone(), schemas: schema.clone(), apis: apis.clone() };
+    [
+        (schema.databases().len() > 0, schema.tools(index)),
+        (!apis.apis().is_empty(), apis.tools(index)),
+        (!documents.documents().is_empty(), documents.tools(index)),
+        (!catalog.is_empty(), facts.tools()),
+        (!skills.skills().is_empty(), skills.tools(index)),
+        (has_metrics || !metrics.segments().is_empty(), metrics.tools(has_metrics.then(|| catalog.engine()))),
+        (!verified.queries().is_empty(), verified.tools()),
+        (!catalog.is_empty(), Toolset::new().with(search)),
+    ]
 }
-
-/// All families. Tools for kinds that the catalog lacks are not listed.
-const FAMILIES: [Family; 8] = [
-    Family {
-        configured: |catalog| catalog.schema.databases().len() > 0,
-        tools: |catalog| catalog.schema.tools(&catalog.index),
-    },
-    Family {
-        configured: |catalog| !catalog.apis.apis().is_empty(),
-        tools: |catalog| catalog.apis.tools(&catalog.index),
-    },
-    Family {
-        configured: |catalog| !catalog.documents.documents().is_empty(),
-        tools: |catalog| catalog.documents.tools(&catalog.index),
-    },
-    Family { configured: |catalog| !catalog.is_empty(), tools: |catalog| catalog.facts.tools() },
-    Family {
-        configured: |catalog| !catalog.skills.skills().is_empty(),
-        tools: |catalog| catalog.skills.tools(&catalog.index),
-    },
-    Family {
-        configured: |catalog| !catalog.metrics.metrics().is_empty() || !catalog.metrics.segments().is_empty(),
-        tools: |catalog| catalog.metrics.tools((!catalog.metrics.metrics().is_empty()).then(|| catalog.engine())),
-    },
-    Family { configured: |catalog| !catalog.verified.queries().is_empty(), tools: |catalog| catalog.verified.tools() },
-    Family {
-        configured: |catalog| !catalog.is_empty(),
-        tools: |catalog| {
-            Toolset::new().with(SearchAll {
-                index: catalog.index.clone(),
-                schemas: catalog.schema.clone(),
-                apis: catalog.apis.clone(),
-            })
-        },
-    },
-];
 
 /// The tools of a catalog. The agent loop, the command line and all servers call them through [`DiscoveryTools::call`].
 #[derive(Clone)]
@@ -104,17 +79,13 @@ impl DiscoveryTools {
 
     /// Returns the tools of a profile for the kinds of entries in the catalog.
     pub fn new(catalog: &Catalog, profile: Profile) -> Self {
-        let (present, absent): (Vec<&Family>, Vec<&Family>) =
-            FAMILIES.iter().partition(|family| (family.configured)(catalog));
-        let merged = |families: Vec<&Family>| {
-            families.into_iter().fold(Toolset::new(), |set, family| set.merge((family.tools)(catalog)))
-        };
+        let (full, absent) = partition(families(catalog));
         let redacted = |tools: Toolset| tools.with_redactor(catalog.redactor());
-        let (full, calls) = (redacted(merged(present)), catalog.calls());
+        let (full, calls) = (redacted(full), catalog.calls());
         catalog.skills.offer(full.names().chain(calls.names()));
         let targets = Arc::new(TargetResolver::new(catalog, full));
         let (compact, absent_of_compact) = compact::toolsets(catalog, &targets);
-        let (full, absent) = (targets.full().clone(), merged(absent).merge(absent_of_compact));
+        let (full, absent) = (targets.full().clone(), absent.merge(absent_of_compact));
         let (tools, unlisted) = match profile {
             Profile::Full => (full, compact),
             Profile::Compact => (compact, full),

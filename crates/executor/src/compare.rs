@@ -15,15 +15,10 @@ const MAX_DIFFERENCES: usize = 20;
 impl Comparison {
     /// Compares `now` with `before`, step by step.
     pub fn of(before: &Run, now: &Run) -> Self {
-        let find = |run: &'_ Run, number: u32| run.steps.iter().position(|step| step.step.number == number);
         let mut numbers: Vec<u32> = before.steps.iter().chain(&now.steps).map(|step| step.step.number).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        let each = |number| {
-            let (old, new) =
-                (find(before, number).map(|at| &before.steps[at]), find(now, number).map(|at| &now.steps[at]));
-            compare_steps(number, old, new)
-        };
+        let each = |number| compare_steps(number, before.step(number), now.step(number));
         Comparison { with: before.id.clone(), steps: numbers.into_iter().map(each).collect() }
     }
 }
@@ -79,15 +74,8 @@ fn count_keys(old: &StepRun, new: &StepRun) -> usize {
 /// Returns the rows by key, or by index if there is no key: the key, its display form, and the row.
 fn by_group(step: &StepRun, groups: usize) -> Vec<(String, Vec<Value>, &[Value])> {
     let each = |(at, row): (usize, &'_ Vec<Value>)| {
-        let shown = if groups == 0 { vec![Value::from(at + 1)] } else { row.iter().take(groups).cloned().collect() };
-        (Value::Array(shown.clone()).to_string(), shown)
+        if groups == 0 { vec![Value::from(at + 1)] } else { row.iter().take(groups).cloned().collect() }
     };
-    step.rows
-        .iter()
-        .enumerate()
-        .map(|(at, row)| {
-            let (key, shown) = each((at, row));
-            (key, shown, row.as_slice())
-        })
-        .collect()
+    let keys = step.rows.iter().enumerate().map(each);
+    keys.zip(&step.rows).map(|(shown, row)| (Value::Array(shown.clone()).to_string(), shown, row.as_slice())).collect()
 }

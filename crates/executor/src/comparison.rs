@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use prospector_core::named_enum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -34,19 +35,21 @@ pub struct StepComparison {
     pub differences: Vec<Difference>,
 }
 
-/// How a step changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Change {
-    /// The same columns and rows.
-    #[default]
-    Same,
-    /// Different columns or rows.
-    Changed,
-    /// Only this run has it.
-    Added,
-    /// Only the earlier run has it.
-    Removed,
+named_enum! {
+    /// How a step changed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Change {
+        /// The same columns and rows.
+        #[default]
+        Same = "same",
+        /// Different columns or rows.
+        Changed = "changed",
+        /// Only this run has it.
+        Added = "added",
+        /// Only the earlier run has it.
+        Removed = "removed",
+    }
 }
 
 /// A row that differs.
@@ -61,16 +64,4 @@ pub struct Difference {
     /// Its values now; `None` if the row no longer exists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub now: Option<BTreeMap<String, Value>>,
-}
-
-impl Change {
-    /// Returns the name in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Change::Same => "same",
-            Change::Changed => "changed",
-            Change::Added => "added",
-            Change::Removed => "removed",
-        }
-    }
 }

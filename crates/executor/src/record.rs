@@ -160,7 +160,12 @@ impl Run {
 
     /// Returns the step whose rows are the result.
     pub fn result_step(&self) -> Option<&StepRun> {
-        self.steps.iter().find(|step| Some(step.step.number) == self.result)
+        self.step(self.result?)
+    }
+
+    /// Returns the step with this number.
+    pub(crate) fn step(&self, number: u32) -> Option<&StepRun> {
+        self.steps.iter().find(|step| step.step.number == number)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Human-readable form of a run.
 
-use prospector_connect::rows::Rows;
 use serde_json::Value;
 
 use crate::record::{MAX_SHOWN, Run, StepRun, StepStatus, Stop};
@@ -27,11 +26,7 @@ impl Run {
             if self.stopped.is_some() {
                 lines.push(format!("Rows of step {}:", step.step.number));
             }
-            lines.extend(table(&Rows {
-                columns: step.columns.clone(),
-                rows: step.rows.clone(),
-                has_more: step.has_more,
-            }));
+            lines.extend(table(step));
         }
         lines.extend(self.verification.warnings.iter().map(|warning| format!("warning: {warning}")));
         match self.stopped {
@@ -90,8 +85,8 @@ impl StepRun {
     }
 }
 
-/// Formats the first rows in columns.
-fn table(rows: &Rows) -> Vec<String> {
+/// Formats the first rows of a step in columns.
+fn table(step: &StepRun) -> Vec<String> {
     let cell = |value: &Value| {
         let text = match value {
             Value::Null => String::new(),
@@ -108,18 +103,18 @@ fn table(rows: &Rows) -> Vec<String> {
             None => text,
         }
     };
-    let mut cells: Vec<Vec<String>> = vec![rows.columns.clone()];
-    cells.extend(rows.rows.iter().take(MAX_SHOWN).map(|row| row.iter().map(cell).collect()));
+    let mut cells: Vec<Vec<String>> = vec![step.columns.clone()];
+    cells.extend(step.rows.iter().take(MAX_SHOWN).map(|row| row.iter().map(cell).collect()));
     let width =
         |at: usize| cells.iter().filter_map(|row| row.get(at)).map(|text| text.chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..rows.columns.len()).map(width).collect();
+    let widths: Vec<usize> = (0..step.columns.len()).map(width).collect();
     let line = |row: &Vec<String>| {
         let padded = row.iter().zip(&widths).map(|(text, width)| format!("{text:width$}"));
         padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     let mut lines: Vec<String> = cells.iter().map(line).collect();
-    if rows.rows.len() > MAX_SHOWN || rows.has_more {
-        lines.push(format!("... {MAX_SHOWN} of {} rows shown", rows.rows.len()));
+    if step.rows.len() > MAX_SHOWN || step.has_more {
+        lines.push(format!("... {MAX_SHOWN} of {} rows shown", step.rows.len()));
     }
     lines
 }

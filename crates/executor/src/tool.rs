@@ -57,18 +57,6 @@ struct RunAnswer {
     databases: Vec<Vec<String>>,
 }
 
-/// The most important fields of a [`Run`].
-#[allow(dead_code, reason = "only its schema is used")]
-struct RunFields {
-    question: String,
-    ok: bool,
-    steps: Vec<Value>,
-    result: Option<u32>,
-    derivation: Vec<Value>,
-    stopped: Option<String>,
-    comparison: Option<Value>,
-}
-
 impl Tool for RunPlan {
     const NAME: &'static str = "run_plan";
     const DESCRIPTION: &'static str =

@@ -3,6 +3,7 @@
 use std::{cell::LazyCell, collections::HashSet};
 
 use async_trait::async_trait;
+use serde::Deserialize;
 
 use crate::{
     extract::{ExtractedFact, ExtractedKind, MAX_FACTS},
@@ -13,7 +14,7 @@ use crate::{
 const READ: f64 = 0.8;
 
 /// A statement extracted by a model, not yet verified.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Stated {
     /// The term.
     pub term: String,

@@ -118,6 +118,15 @@ impl SchemaDiscovery {
         only(id, found)
     }
 
+    /// Finds a table, with its database, by an id as for [`SchemaDiscovery::resolve_table`].
+    pub fn find_table(&self, id: &str) -> Option<(&Database, &Table)> {
+        let id = self.resolve_table(id)?;
+        self.databases().find_map(|database| {
+            let name = id.strip_prefix(database.name.as_str())?.strip_prefix('.')?;
+            Some((database, database.tables.iter().find(|table| table.name == name)?))
+        })
+    }
+
     /// Returns the exact id of a column for an id that may differ in case: `chinook.invoices.total`.
     pub fn resolve_column(&self, id: &str) -> Option<String> {
         self.find_column_id(id).or_else(|| self.find_column_id(&without_quotes(id)?))

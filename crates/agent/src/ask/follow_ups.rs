@@ -12,7 +12,7 @@ pub(crate) fn split_follow_ups(text: &str) -> (&str, Vec<String>) {
     let mut questions = Vec::new();
     loop {
         let (before, line) = rest.rsplit_once('\n').unwrap_or(("", rest));
-        let Some(question) = read_next(line) else { break };
+        let Some(question) = read_labelled(line, NEXT) else { break };
         questions.push(question);
         rest = before.trim_end();
     }
@@ -21,11 +21,11 @@ pub(crate) fn split_follow_ups(text: &str) -> (&str, Vec<String>) {
     (rest, questions)
 }
 
-/// Parses such a line, with or without list markers and emphasis.
-fn read_next(line: &str) -> Option<String> {
-    let (head, question) = line.trim().trim_start_matches(['-', '*', '>', '_', ' ']).split_once(':')?;
-    let is_next = head.trim_matches(['*', '_', ' ']).eq_ignore_ascii_case(NEXT);
-    is_next.then(|| question.trim_matches(['*', '_', '`', ' ']).to_owned())
+/// Parses a line `Label: text`, with or without list markers and emphasis.
+pub(super) fn read_labelled(line: &str, label: &str) -> Option<String> {
+    let (head, text) = line.trim().trim_start_matches(['-', '*', '>', '_', ' ']).split_once(':')?;
+    let is_label = head.trim_matches(['*', '_', ' ']).eq_ignore_ascii_case(label);
+    is_label.then(|| text.trim_matches(['*', '_', ' ']).to_owned())
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{
     charts::split_charts,
-    follow_ups::split_follow_ups,
+    follow_ups::{read_labelled, split_follow_ups},
     instructions::FINISH,
     ledger::Ledger,
     tables::insert_tables,
@@ -39,7 +39,7 @@ pub(crate) struct AnswerGoal {
     /// The queries of earlier turns, with ids such as `t1.Q1`.
     earlier: Vec<DataQuestion>,
     /// The last answer of the model.
-    pub(crate) answer: Option<AcceptedText>,
+    pub(crate) answer: Option<AnswerText>,
     /// The previous turn, the last answered one, and the index of the question in the messages.
     previous: Option<PreviousTurn>,
     answered: Option<PreviousTurn>,
@@ -47,8 +47,8 @@ pub(crate) struct AnswerGoal {
     asked_again: bool,
 }
 
-/// An answer of the model.
-pub(crate) struct AcceptedText {
+/// The text of an answer.
+pub(crate) struct AnswerText {
     /// The text, in which untraced sentences are marked.
     pub(crate) marked: String,
     pub(crate) tracing: Tracing,
@@ -80,6 +80,14 @@ impl AnswerGoal {
         let basis = Basis { question: &self.question, queries: questions, earlier: &self.earlier, texts, entries };
         let (tracing, marked) = trace(text, &basis);
         (tracing, insert_tables(&marked, &[questions.as_slice(), self.earlier.as_slice()]))
+    }
+
+    /// Reads a text of the model: returns it without its proposals of charts and follow-up questions, and as an answer.
+    pub(crate) fn read(&self, text: &str) -> (String, AnswerText) {
+        let (text, follow_ups) = split_follow_ups(text);
+        let (text, charts) = split_charts(text);
+        let (tracing, marked) = self.trace(&text);
+        (text, AnswerText { marked, tracing, follow_ups, charts })
     }
 
     /// Returns whether a definition or a query supports the text, or it asks for clarification.
@@ -141,14 +149,13 @@ impl Goal for AnswerGoal {
     }
 
     async fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement {
-        let (text, follow_ups) = split_follow_ups(reply.text);
-        let (text, charts) = split_charts(text);
-        let (tracing, marked) = self.trace(&text);
+        let (text, answer) = self.read(reply.text);
+        let tracing = &answer.tracing;
         let failed = tracing.claims.iter().filter(|claim| !claim.problems.is_empty()).count();
-        let complaint = self.find_fault(&text, &tracing, reply.cut);
+        let complaint = self.find_fault(&text, tracing, reply.cut);
         observe(Event::Verified { ok: tracing.ok, failed });
         if !text.trim().is_empty() {
-            self.answer = Some(AcceptedText { marked, tracing, follow_ups, charts });
+            self.answer = Some(answer);
         }
         match complaint {
             None => Judgement::Accepted,
@@ -180,13 +187,6 @@ impl Goal for AnswerGoal {
 
 /// Returns the clarifying questions of an answer: its lines that start with `Clarification:`.
 pub(crate) fn find_clarifications(text: &str) -> Vec<String> {
-    text.lines()
-        .filter_map(|line| {
-            let line = line.trim().trim_start_matches(['-', '*', '>', ' ']);
-            let (head, rest) = line.split_once(':')?;
-            let head = head.trim_matches(['*', '_', ' ']);
-            (head.eq_ignore_ascii_case("clarification")).then(|| rest.trim_matches(['*', ' ']).to_owned())
-        })
-        .filter(|question| !question.is_empty())
-        .collect()
+    let questions = text.lines().filter_map(|line| read_labelled(line, "Clarification"));
+    questions.filter(|question| !question.is_empty()).collect()
 }

@@ -105,9 +105,14 @@ fn list_cited(answered: &Answered) -> impl Iterator<Item = &DataQuestion> {
 
 /// Returns whether a line of the answer declines the question or a part of it.
 pub(crate) fn declines(answer: &str) -> bool {
+    has_line(answer, DECLINED)
+}
+
+/// Returns whether a line of the answer starts with a text, ignoring case, list markers and emphasis.
+pub(super) fn has_line(answer: &str, start: &str) -> bool {
     let starts = |line: &str| {
         let line = line.trim_start_matches(['*', '_', '>', '-', ' ']);
-        line.get(..DECLINED.len()).is_some_and(|start| start.eq_ignore_ascii_case(DECLINED))
+        line.get(..start.len()).is_some_and(|own| own.eq_ignore_ascii_case(start))
     };
     answer.lines().any(starts)
 }

@@ -10,7 +10,7 @@ use prospector_discovery::DiscoveryTools;
 use prospector_llm::message::ToolCall;
 use serde_json::Value;
 
-use super::judge::declines;
+use super::judge::{declines, has_line};
 use super::{
     entries::Entries,
     instructions::OUT_OF_SCOPE,
@@ -86,7 +86,7 @@ impl Ledger {
                 self.note_queries(places, given)
             }
             (None, Ok(answer)) if call.name == PREVIOUS => {
-                self.note_previous(answer);
+                self.number_queries(answer, true);
                 Vec::new()
             }
             (None, Ok(answer)) => {
@@ -125,29 +125,8 @@ impl Ledger {
         questions.iter().map(summarise_run).collect()
     }
 
-    /// Numbers an earlier result that is repeated.
-    fn note_previous(&mut self, answer: &mut Answer) {
-        let questions = &mut self.questions;
-        *answer = answer.edit_queries(&mut |findings| {
-            for finding in findings {
-                let mut question = DataQuestion {
-                    id: format!("Q{}", questions.len() + 1),
-                    question: finding.question.to_owned(),
-                    title: finding.title.unwrap_or_default().to_owned(),
-                    sql: finding.sql.unwrap_or_default().to_owned(),
-                    database: finding.database.map(str::to_owned),
-                    reused: Some(finding.id.clone()),
-                    ..DataQuestion::default()
-                };
-                read_rows(&mut question, &finding.rows);
-                finding.id.clone_from(&question.id);
-                questions.push(question);
-            }
-        });
-    }
-
-    /// Numbers the queries of other tools: verified queries, metrics, and the steps of a plan.
-    fn note_run(&mut self, answer: &mut Answer) -> Vec<QueryRan> {
+    /// Numbers the queries in an answer; those of an earlier turn keep its id as `reused`. Returns the index of the first.
+    fn number_queries(&mut self, answer: &mut Answer, is_earlier: bool) -> usize {
         let first = self.questions.len();
         let questions = &mut self.questions;
         *answer = answer.edit_queries(&mut |findings| {
@@ -164,6 +143,7 @@ impl Ledger {
                     sql: finding.sql.unwrap_or_default().to_owned(),
                     database: finding.database.map(str::to_owned),
                     verified,
+                    reused: is_earlier.then(|| finding.id.clone()),
                     ..DataQuestion::default()
                 };
                 read_rows(&mut question, &finding.rows);
@@ -171,6 +151,12 @@ impl Ledger {
                 questions.push(question);
             }
         });
+        first
+    }
+
+    /// Numbers the queries of other tools: verified queries, metrics, and the steps of a plan.
+    fn note_run(&mut self, answer: &mut Answer) -> Vec<QueryRan> {
+        let first = self.number_queries(answer, false);
         if self.questions.len() > first {
             // Text next to the rows may be repeated without citation; numbers of the rows may not.
             let mut without_rows = answer.json().clone();
@@ -244,7 +230,7 @@ impl Ledger {
             (true, false) => Classification::Data,
             (false, true) => Classification::Knowledge,
             (false, false) if best_effort => Classification::None,
-            (false, false) if says_out_of_scope(answer) => Classification::OutOfScope,
+            (false, false) if has_line(answer, OUT_OF_SCOPE) => Classification::OutOfScope,
             (false, false) if self.calls == 0 => Classification::Conversational,
             (false, false) if !declines(answer) && self.names_seen_entries(answer) => Classification::Knowledge,
             (false, false) => Classification::None,
@@ -279,16 +265,6 @@ fn remove_rows(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(remove_rows),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
-}
-
-/// Returns whether a line of the answer declares the question out of scope.
-fn says_out_of_scope(answer: &str) -> bool {
-    let begins = |line: &str| {
-        line.trim_start_matches(['*', '_', '>', ' '])
-            .get(..OUT_OF_SCOPE.len())
-            .is_some_and(|begin| begin.eq_ignore_ascii_case(OUT_OF_SCOPE))
-    };
-    answer.lines().any(begins)
 }
 
 /// Returns the event data of a query that ran.

@@ -18,46 +18,27 @@ const MAX_DRAFT_CHARS: usize = 4_000;
 /// Maximum number of tokens of a summary of earlier turns.
 const MAX_CONDENSED_TOKENS: u32 = 400;
 
-/// The input of the summary.
-pub(crate) struct Material<'a> {
-    pub(crate) question: &'a str,
-    pub(crate) questions: &'a [DataQuestion],
-    /// The answer of the loop.
-    pub(crate) draft: &'a str,
-}
-
-impl Material<'_> {
-    /// Returns the successful queries.
-    fn results(&self) -> impl Iterator<Item = &DataQuestion> {
-        self.questions.iter().filter(|question| question.error.is_none())
-    }
-
-    fn text(&self) -> String {
-        let results: Vec<Value> = self
-            .results()
-            .map(|question| {
-                let rows: Vec<&Vec<Value>> = question.rows.iter().take(MAX_ROWS).collect();
-                json!({"id": question.id, "question": question.question, "sql": question.sql,
-                       "columns": question.columns, "rows": rows, "has_more": question.has_more})
-            })
-            .collect();
-        let draft: String = self.draft.chars().take(MAX_DRAFT_CHARS).collect();
-        let data = json!({"results": results, "draft": draft}).to_string();
-        format!("Question: {}\n\n{}", self.question, as_data(&data))
-    }
-}
-
-/// Rewrites the answer from the results.
+/// Rewrites the answer `draft` from the results of the successful queries.
 pub(crate) async fn summarize(
     model: &dyn ChatModel,
-    material: &Material<'_>,
+    question: &str,
+    queries: &[DataQuestion],
+    draft: &str,
     format: &str,
     output_tokens: u32,
 ) -> Result<(String, Usage), LlmError> {
+    let result = |query: &DataQuestion| {
+        let rows: Vec<&Vec<Value>> = query.rows.iter().take(MAX_ROWS).collect();
+        json!({"id": query.id, "question": query.question, "sql": query.sql, "columns": query.columns, "rows": rows,
+               "has_more": query.has_more})
+    };
+    let results: Vec<Value> = queries.iter().filter(|query| query.error.is_none()).map(result).collect();
+    let short: String = draft.chars().take(MAX_DRAFT_CHARS).collect();
+    let data = json!({"results": results, "draft": short}).to_string();
+    let text = format!("Question: {question}\n\n{}", as_data(&data));
     let block = |text: &str, cache| SystemBlock { text: text.to_owned(), cache };
     let system = vec![block(SUMMARIZE, false), block(form(), false), block(format, true)];
-    let purpose = Purpose::Summarize { draft: material.draft.to_owned() };
-    ask_model(model, purpose, system, material.text(), output_tokens).await
+    ask_model(model, Purpose::Summarize { draft: draft.to_owned() }, system, text, output_tokens).await
 }
 
 /// Summarises the first turns of a conversation.

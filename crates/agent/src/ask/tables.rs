@@ -1,10 +1,9 @@
 //! `{{Q1}}` in an answer: inserts the rows of a result, so that the model need not repeat them.
 
 use prospector_core::mark::clean;
-use prospector_text::numbers::write_number;
 use serde_json::Value;
 
-use super::trace::TABLE;
+use super::trace::{TABLE, write_cell};
 use crate::answer::DataQuestion;
 
 /// Maximum length of a cell, in characters.
@@ -40,15 +39,10 @@ fn write(result: &DataQuestion, columns: &[usize]) -> String {
         let cells: Vec<String> = cells.map(|cell| clean(&cell, MAX_CELL_CHARS).replace('|', "\\|")).collect();
         format!("| {} |", cells.join(" | "))
     };
-    let cell = |value: &Value| match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        Value::Number(number) if number.is_f64() => number.as_f64().map(write_number).unwrap_or_default(),
-        other => other.to_string(),
-    };
     let mut lines = vec![line(&mut columns.iter().map(|at| result.header(*at)))];
     lines.push(line(&mut columns.iter().map(|_| "---".to_owned())));
-    let cells = |row: &Vec<Value>| line(&mut columns.iter().map(|at| row.get(*at).map_or_else(String::new, cell)));
+    let cells =
+        |row: &Vec<Value>| line(&mut columns.iter().map(|at| row.get(*at).map_or_else(String::new, write_cell)));
     lines.extend(result.rows.iter().map(cells));
     if result.has_more {
         lines.push(format!("\n(the first {} rows)", result.rows.len()));

@@ -29,6 +29,7 @@ use claim::{Place, Tracer};
 pub(super) use columns::ALL;
 use columns::Stated;
 use sentences::{is_delimiter, split_cells, split_sentences, starts_with_number};
+pub(super) use source::write_cell;
 
 /// The mark of an untraced sentence.
 pub(crate) const MARK: &str = "[unverified]";

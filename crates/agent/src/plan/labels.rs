@@ -1,7 +1,6 @@
 //! Natural names and code meanings from the descriptions of a catalog, for explaining statements.
 
-use prospector_connect::table::{Column, Table};
-use prospector_core::record::ResourceKind;
+use prospector_connect::table::Column;
 use prospector_discovery::Catalog;
 use prospector_engine::query::Labels;
 
@@ -9,14 +8,9 @@ use prospector_engine::query::Labels;
 pub(super) struct CatalogLabels<'a>(pub(super) &'a Catalog);
 
 impl CatalogLabels<'_> {
-    fn find_table(&self, id: &str) -> Option<&Table> {
-        let id = self.0.resolve(ResourceKind::Table, id)?;
-        id.match_indices('.').find_map(|(at, _)| self.0.schema.table(&id[..at], &id[at + 1..]))
-    }
-
     fn find_column(&self, id: &str) -> Option<&Column> {
         let (table, name) = id.rsplit_once('.')?;
-        self.find_table(table)?.column(name)
+        self.0.schema.find_table(table)?.1.column(name)
     }
 }
 

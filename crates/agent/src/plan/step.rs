@@ -5,12 +5,12 @@
 //! lists as written.
 
 use prospector_semantics::MetricQuery;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 /// One step of a plan.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(from = "StepFields", into = "StepFields")]
+#[serde(default)]
 #[non_exhaustive]
 pub struct Step {
     /// 1, 2, 3...
@@ -18,25 +18,34 @@ pub struct Step {
     /// The purpose of the step, in a sentence.
     pub goal: String,
     /// What is done.
+    #[serde(flatten)]
     pub action: Action,
     /// The statement as a sentence, with the natural names of the catalog. Derived.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub explanation: String,
     /// The SQL of metrics or of a verified query. Derived.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub compiled: Option<SqlQuery>,
     /// The resources that the step uses. Derived, except in a step that only names resources.
+    #[serde(flatten)]
     pub resources: Resources,
     /// Whether the operation of the step changes something, according to the catalog. Derived.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub writes: bool,
     /// Outputs of earlier steps that the step uses. Derived.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<String>,
     /// The names under which later steps use its rows: `step_1`. Derived.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<String>,
     /// Fields that no step has; they are reported by verification.
+    #[serde(flatten, deserialize_with = "read_unknown")]
     pub unknown: Map<String, Value>,
 }
 
 /// What a step does.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(from = "ActionFields", into = "ActionFields")]
 #[non_exhaustive]
 pub enum Action {
     /// Runs one SELECT over catalog tables and outputs of earlier steps (`step_1`).
@@ -179,12 +188,10 @@ pub fn output_of(number: u32) -> String {
     format!("step_{number}")
 }
 
-/// The JSON form of a step.
+/// The fields of a step that state its action.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
-struct StepFields {
-    number: u32,
-    goal: String,
+struct ActionFields {
     #[serde(skip_serializing_if = "Option::is_none")]
     sql: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -197,34 +204,14 @@ struct StepFields {
     call: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     read: Option<Value>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    explanation: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    compiled: Option<SqlQuery>,
-    #[serde(flatten)]
-    resources: Resources,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    writes: bool,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    inputs: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    outputs: Vec<String>,
-    #[serde(flatten)]
-    unknown: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
+    unreadable: Option<String>,
 }
 
-impl From<StepFields> for Step {
-    fn from(fields: StepFields) -> Self {
-        let action = read_action(&fields);
-        let mut step = Step { number: fields.number, goal: fields.goal, ..Step::new(0, "", action) };
-        step.unknown = fields.unknown;
-        step.unknown.retain(|_, value| says_something(value));
-        step.outputs = fields.outputs;
-        // Verification derives all of these again, except for a step that only names resources.
-        (step.resources, step.inputs, step.writes) = (fields.resources, fields.inputs, fields.writes);
-        (step.explanation, step.compiled) = (fields.explanation, fields.compiled);
-        step
-    }
+fn read_unknown<'de, D: Deserializer<'de>>(fields: D) -> Result<Map<String, Value>, D::Error> {
+    let mut unknown = Map::deserialize(fields)?;
+    unknown.retain(|_, value| says_something(value));
+    Ok(unknown)
 }
 
 /// Returns whether a value is set: empty values do not count.
@@ -247,35 +234,36 @@ enum ActionError {
     Fields(#[from] serde_json::Error),
 }
 
-/// The one action among the fields of a step.
-fn read_action(fields: &StepFields) -> Action {
-    let named = [
-        ("sql", &fields.sql),
-        ("metrics", &fields.metrics),
-        ("verified_query", &fields.verified_query),
-        ("call", &fields.call),
-        ("read", &fields.read),
-    ];
-    let given: Vec<(&str, &Value)> = named
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value.as_ref().filter(|value| says_something(value))?)))
-        .collect();
-    let parsed = match given.as_slice() {
-        [] => Ok(Action::Named),
-        [("sql", value)] => read_sql(value, fields.database.as_deref()).map(Action::Sql),
-        [("metrics", value)] => read_metrics(value).map(Action::Metrics),
-        [("verified_query", Value::String(name))] => {
-            Ok(Action::VerifiedQuery(QueryCall { name: name.clone(), parameters: Map::new() }))
-        }
-        [("verified_query", value)] => parse(value).map(Action::VerifiedQuery),
-        [("call", value)] => parse(value).map(Action::Call),
-        [(_, value)] => read_names(value).map(Action::Read),
-        several => {
-            let names: Vec<String> = several.iter().map(|(name, _)| format!("`{name}`")).collect();
-            Err(ActionError::Several(names.join(" and ")))
-        }
-    };
-    parsed.unwrap_or_else(|error| Action::Unreadable(error.to_string()))
+impl From<ActionFields> for Action {
+    fn from(fields: ActionFields) -> Self {
+        let named = [
+            ("sql", &fields.sql),
+            ("metrics", &fields.metrics),
+            ("verified_query", &fields.verified_query),
+            ("call", &fields.call),
+            ("read", &fields.read),
+        ];
+        let given: Vec<(&str, &Value)> = named
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value.as_ref().filter(|value| says_something(value))?)))
+            .collect();
+        let parsed = match given.as_slice() {
+            [] => Ok(Action::Named),
+            [("sql", value)] => read_sql(value, fields.database.as_deref()).map(Action::Sql),
+            [("metrics", value)] => read_metrics(value).map(Action::Metrics),
+            [("verified_query", Value::String(name))] => {
+                Ok(Action::VerifiedQuery(QueryCall { name: name.clone(), parameters: Map::new() }))
+            }
+            [("verified_query", value)] => parse(value).map(Action::VerifiedQuery),
+            [("call", value)] => parse(value).map(Action::Call),
+            [(_, value)] => read_names(value).map(Action::Read),
+            several => {
+                let names: Vec<String> = several.iter().map(|(name, _)| format!("`{name}`")).collect();
+                Err(ActionError::Several(names.join(" and ")))
+            }
+        };
+        parsed.unwrap_or_else(|error| Action::Unreadable(error.to_string()))
+    }
 }
 
 fn parse<T: DeserializeOwned>(value: &Value) -> Result<T, ActionError> {
@@ -310,31 +298,17 @@ fn read_names(value: &Value) -> Result<Vec<String>, ActionError> {
     }
 }
 
-impl From<Step> for StepFields {
-    fn from(step: Step) -> Self {
-        let mut fields = StepFields {
-            number: step.number,
-            goal: step.goal,
-            explanation: step.explanation,
-            compiled: step.compiled,
-            resources: step.resources,
-            writes: step.writes,
-            inputs: step.inputs,
-            outputs: step.outputs,
-            unknown: step.unknown,
-            ..StepFields::default()
-        };
-        let write = |value: serde_json::Result<Value>| value.ok();
-        match step.action {
+impl From<Action> for ActionFields {
+    fn from(action: Action) -> Self {
+        let mut fields = ActionFields::default();
+        match action {
             Action::Sql(query) => (fields.sql, fields.database) = (Some(query.sql.into()), query.database),
-            Action::Metrics(query) => fields.metrics = write(serde_json::to_value(query)),
-            Action::VerifiedQuery(query) => fields.verified_query = write(serde_json::to_value(query)),
-            Action::Call(call) => fields.call = write(serde_json::to_value(call)),
+            Action::Metrics(query) => fields.metrics = serde_json::to_value(query).ok(),
+            Action::VerifiedQuery(query) => fields.verified_query = serde_json::to_value(query).ok(),
+            Action::Call(call) => fields.call = serde_json::to_value(call).ok(),
             Action::Read(names) => fields.read = Some(names.into()),
             Action::Named => {}
-            Action::Unreadable(reason) => {
-                fields.unknown.insert("unreadable".to_owned(), reason.into());
-            }
+            Action::Unreadable(reason) => fields.unreadable = Some(reason),
         }
         fields
     }

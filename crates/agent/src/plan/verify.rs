@@ -75,21 +75,12 @@ pub(super) async fn verify_with(
 
 /// Adds the resources that a run found to the context of a plan without steps.
 pub(super) fn list_found(context: &mut DiscoveredContext, found: &BTreeSet<Resource>) {
-    for resource in found {
-        let list = match resource.kind {
-            ResourceKind::Table => &mut context.tables,
-            ResourceKind::Api => &mut context.apis,
-            ResourceKind::Document => &mut context.documents,
-            ResourceKind::Skill => &mut context.skills,
-            ResourceKind::Metric => &mut context.metrics,
-            ResourceKind::Database
-            | ResourceKind::Column
-            | ResourceKind::Operation
-            | ResourceKind::Fact
-            | ResourceKind::Query => continue,
-        };
-        if !list.contains(&resource.id) {
-            list.push(resource.id.clone());
+    for (kind, list) in context.lists() {
+        let ids = found.iter().filter(|resource| resource.kind == kind).map(|resource| &resource.id);
+        for id in ids {
+            if !list.contains(id) {
+                list.push(id.clone());
+            }
         }
     }
 }
@@ -120,14 +111,8 @@ impl Check<'_> {
         }
         let context = &mut draft.discovered_context;
         names::complete_apis(&mut context.apis, self.names);
-        for (field, kind, list) in [
-            ("tables", ResourceKind::Table, &mut context.tables),
-            ("apis", ResourceKind::Api, &mut context.apis),
-            ("documents", ResourceKind::Document, &mut context.documents),
-            ("skills", ResourceKind::Skill, &mut context.skills),
-            ("metrics", ResourceKind::Metric, &mut context.metrics),
-        ] {
-            self.names(&format!("discovered_context.{field}"), kind, list);
+        for (kind, list) in context.lists() {
+            self.names(&format!("discovered_context.{kind}s"), kind, list);
             let mut known = HashSet::new();
             list.retain(|name| known.insert(name.clone()));
         }
@@ -185,14 +170,10 @@ impl Check<'_> {
         self.outcome.warnings.extend(verified.warnings);
         self.outcome.executable &= verified.executable;
         verified.literals.iter().for_each(|literal| self.used.add(literal));
-        let tables = step.resources.tables.clone();
-        for table in &tables {
-            if self.was_seen(ResourceKind::Table, table) {
-                continue;
+        for table in &step.resources.tables {
+            if !self.was_seen(ResourceKind::Table, table) {
+                self.reject_undiscovered(&format!("{path}.sql"), ResourceKind::Table, table);
             }
-            let message = format!("table `{table}` exists, but no discovery call of this run returned it");
-            let finding = Finding::new(format!("{path}.sql"), Code::Undiscovered, message);
-            self.fail(finding.suggest("describe it before you use it"));
         }
     }
 

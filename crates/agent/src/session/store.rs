@@ -118,14 +118,8 @@ impl Store {
             .acquire_slow_threshold(LOCK_TIMEOUT)
             .connect_lazy_with(options);
         let store = Store { path, pool, owner: owner.id().to_owned() };
-        let id: i64 = sqlx::query_scalar("PRAGMA application_id")
-            .fetch_one(&store.pool)
-            .await
-            .map_err(store.store_error("open"))?;
-        let tables: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM sqlite_master")
-            .fetch_one(&store.pool)
-            .await
-            .map_err(store.store_error("open"))?;
+        let id = store.number("PRAGMA application_id", "open").await?;
+        let tables = store.number("SELECT COUNT(*) FROM sqlite_master", "open").await?;
         if id != APPLICATION && (id != 0 || tables > 0) {
             return Err(SessionError::Foreign { path: store.path });
         }
@@ -133,10 +127,14 @@ impl Store {
         Ok(store)
     }
 
+    async fn number(&self, query: &'static str, act: &'static str) -> Result<i64, SessionError> {
+        sqlx::query_scalar(query).fetch_one(&self.pool).await.map_err(self.store_error(act))
+    }
+
     /// Creates or migrates the tables.
     async fn prepare(&self) -> Result<(), SessionError> {
         let failed = || self.store_error("prepare");
-        let version: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&self.pool).await.map_err(failed())?;
+        let version = self.number("PRAGMA user_version", "prepare").await?;
         if version == VERSION {
             return Ok(());
         }
@@ -252,7 +250,6 @@ impl Store {
     }
 
     pub(super) async fn keep(&self, session: &str, turn: &Turn) -> Result<(), SessionError> {
-        let json = |value: &serde_json::Value| value.to_string();
         let done = sqlx::query(
             "INSERT OR IGNORE INTO turns (owner, session, number, question, answered, messages)
              VALUES (?, ?, ?, ?, ?, ?)",
@@ -261,8 +258,8 @@ impl Store {
         .bind(session)
         .bind(i64::from(turn.number))
         .bind(&turn.answered.question)
-        .bind(json(&serde_json::to_value(&turn.answered).unwrap_or_default()))
-        .bind(json(&serde_json::to_value(&turn.messages).unwrap_or_default()))
+        .bind(serde_json::to_string(&turn.answered).unwrap_or_default())
+        .bind(serde_json::to_string(&turn.messages).unwrap_or_default())
         .execute(&self.pool)
         .await
         .map_err(self.store_error("write"))?;

@@ -75,7 +75,7 @@ pub struct Verdict {
     pub outcome: Outcome,
     /// The codes of the failures, otherwise of the warnings, without duplicates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub codes: Vec<&'static str>,
+    pub codes: Vec<String>,
 }
 
 /// The outcome of a verification.
@@ -101,9 +101,9 @@ impl Verdict {
             (true, true) => (Outcome::Neither, warnings),
             (true, false) => (Outcome::Warned, warnings),
         };
-        let mut codes: Vec<&'static str> = Vec::new();
+        let mut codes: Vec<String> = Vec::new();
         for finding in findings {
-            let code = finding.code.as_str();
+            let code = finding.code.to_string();
             if !codes.contains(&code) {
                 codes.push(code);
             }

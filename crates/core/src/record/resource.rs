@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Kind;
 use crate::named_enum;
 
 named_enum! {
@@ -29,6 +30,20 @@ named_enum! {
         Metric = "metric",
         /// `vip-customers`: a verified query.
         Query = "query",
+    }
+}
+
+impl From<Kind> for ResourceKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Table => ResourceKind::Table,
+            Kind::Operation => ResourceKind::Operation,
+            Kind::Document => ResourceKind::Document,
+            Kind::Fact => ResourceKind::Fact,
+            Kind::Skill => ResourceKind::Skill,
+            Kind::Metric => ResourceKind::Metric,
+            Kind::Query => ResourceKind::Query,
+        }
     }
 }
 

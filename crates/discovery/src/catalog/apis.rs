@@ -11,7 +11,6 @@ use std::{
 
 use prospector_api::{Api, ApiDiscovery, ApiError, ApiKind, ApiSource};
 use prospector_core::Problem;
-use prospector_core::record::Record;
 use prospector_core::work::catch_panic;
 use prospector_fetch::Rule;
 
@@ -21,12 +20,9 @@ use super::{
     entry::{EntryReader, address, path, plain},
     file_schema,
     node::Placed,
-    paths::{files, names, watch},
+    paths::{PLAIN_API_NAMES, files, names, watch},
     section::{Folders, Opening, Section},
 };
-
-/// File names that do not identify the API, which is then named after its folder.
-const PLAIN_NAMES: [&str; 6] = ["api", "index", "main", "openapi", "schema", "swagger"];
 
 /// The APIs section, with the private hosts that may be contacted.
 pub(super) struct Apis<'a> {
@@ -38,7 +34,7 @@ pub(super) struct Apis<'a> {
 pub(super) struct ApiEntry {
     pub(super) line: u64,
     pub(super) name: Option<String>,
-    pub(super) kind: Option<String>,
+    pub(super) kind: Option<ApiKind>,
     /// Empty if the description is fetched.
     pub(super) path: String,
     /// The URL of the description, with values from the environment.
@@ -54,11 +50,9 @@ pub(super) struct ApiEntry {
 }
 
 impl Section for Apis<'_> {
-    const KEY: &'static str = "apis";
     type Entry = ApiEntry;
-    type Discovery = ApiDiscovery;
-    /// Calls the APIs that may be called.
-    type Extra = Arc<HttpCaller>;
+    /// The APIs, and the caller of those that may be called.
+    type Loaded = (Arc<ApiDiscovery>, Arc<HttpCaller>);
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<ApiEntry> {
         let lookup = reader.lookup;
@@ -76,7 +70,7 @@ impl Section for Apis<'_> {
             invoke,
             line: fields.line(),
             name: plain(&mut fields, "name"),
-            kind: plain(&mut fields, "type"),
+            kind: fields.word("type", "API type", &ApiKind::ALL.map(ApiKind::as_str), find_kind),
             path,
             fetched,
             url: url.map(|(written, _)| written),
@@ -106,16 +100,12 @@ impl Section for Apis<'_> {
 
     /// A file is one API; a pattern is one API per file; a folder is one API per description, whose references may point to any file of the
     /// folder.
-    async fn load(self, entries: Vec<ApiEntry>, opening: &mut Opening<'_>) -> (Arc<ApiDiscovery>, Arc<HttpCaller>) {
+    async fn load(self, entries: Vec<ApiEntry>, opening: &mut Opening<'_>) -> Self::Loaded {
         let mut loaded = Loaded::default();
         for entry in entries {
             loaded.add(&entry, opening).await;
         }
         (Arc::new(ApiDiscovery::new(loaded.apis)), Arc::new(HttpCaller::new(loaded.callable, self.allow)))
-    }
-
-    fn records(discovery: &ApiDiscovery) -> Vec<Record> {
-        discovery.records()
     }
 }
 
@@ -131,43 +121,32 @@ impl Loaded {
     /// Loads the APIs of an entry.
     async fn add(&mut self, entry: &ApiEntry, opening: &mut Opening<'_>) {
         let place = opening.place(entry.line);
-        let kind = match kind_of(entry, &place) {
-            Ok(kind) => kind,
-            Err(problem) => return opening.problems.push(problem),
-        };
         let before = self.apis.len();
         match &entry.fetched {
-            Some(url) => self.fetch(entry, url, kind, &place, opening).await,
-            None => self.read(entry, kind, &place, opening),
+            Some(url) => self.fetch(entry, url, &place, opening).await,
+            None => self.read(entry, &place, opening),
         }
         reads::mark_reads(&mut self.apis[before..], &entry.reads, opening);
     }
 
     /// Loads an API whose description is on a server.
-    async fn fetch(
-        &mut self,
-        entry: &ApiEntry,
-        url: &str,
-        kind: Option<ApiKind>,
-        place: &str,
-        opening: &mut Opening<'_>,
-    ) {
+    async fn fetch(&mut self, entry: &ApiEntry, url: &str, place: &str, opening: &mut Opening<'_>) {
         let name = entry.name.clone().unwrap_or_else(|| fetched::name(url));
         if self.is_taken(&name, place, &mut opening.problems) {
             return;
         }
         let mut invoke = entry.invoke.clone();
-        if let Some(invoke) = invoke.as_mut().filter(|_| fetched::is_endpoint(url, kind)) {
+        if let Some(invoke) = invoke.as_mut().filter(|_| fetched::is_endpoint(url, entry.kind)) {
             invoke.base = Some(url.to_owned());
         }
         self.callable.extend(invoke.map(|invoke| (name.clone(), invoke)));
-        let api = fetched::load(place, url, source(entry, name, kind), opening).await;
+        let api = fetched::load(place, url, source(entry, name), opening).await;
         api.iter().for_each(|api| warn_of_calls(api, entry, place, &mut opening.problems));
         self.apis.extend(api);
     }
 
     /// Loads the APIs whose descriptions are files.
-    fn read(&mut self, entry: &ApiEntry, kind: Option<ApiKind>, place: &str, opening: &mut Opening<'_>) {
+    fn read(&mut self, entry: &ApiEntry, place: &str, opening: &mut Opening<'_>) {
         let found = find(&opening.folders, place, &entry.path, &mut opening.problems);
         let Some((folder, files)) = found else { return };
         let names = match (&entry.name, files.len()) {
@@ -180,7 +159,7 @@ impl Loaded {
                 continue;
             }
             self.callable.extend(entry.invoke.clone().map(|invoke| (name.clone(), invoke)));
-            let source = ApiSource { path: file, folder: folder.clone(), ..source(entry, name, kind) };
+            let source = ApiSource { path: file, folder: folder.clone(), ..source(entry, name) };
             match catch(place, || load_one(&source, &opening.cache)) {
                 Ok((api, problems)) => {
                     warn_of_calls(&api, entry, place, &mut opening.problems);
@@ -201,14 +180,8 @@ impl Loaded {
     }
 }
 
-/// Parses the `type` of an entry, if any.
-fn kind_of(entry: &ApiEntry, place: &str) -> Result<Option<ApiKind>, Problem> {
-    let Some(name) = entry.kind.as_deref() else { return Ok(None) };
-    let kind = ApiKind::ALL.into_iter().find(|kind| kind.as_str() == name);
-    kind.map(Some).ok_or_else(|| {
-        let names = ApiKind::ALL.map(ApiKind::as_str).join(", ");
-        Problem::error(place, format!("unknown API type `{name}`")).advise(format!("the types are {names}"))
-    })
+fn find_kind(word: &str) -> Option<ApiKind> {
+    ApiKind::ALL.into_iter().find(|kind| kind.as_str() == word)
 }
 
 /// Warns if an entry allows calls of an API that is only described.
@@ -230,10 +203,10 @@ fn catch<T>(place: &str, load: impl FnOnce() -> Result<T, ApiError>) -> Result<T
 }
 
 /// Converts an entry to an API source without a path.
-fn source(entry: &ApiEntry, name: String, kind: Option<ApiKind>) -> ApiSource {
+fn source(entry: &ApiEntry, name: String) -> ApiSource {
     ApiSource {
         name,
-        kind,
+        kind: entry.kind,
         url: entry.url.clone(),
         description: (!entry.description.is_empty()).then(|| entry.description.clone()),
         allow: entry.operations.clone(),
@@ -296,7 +269,7 @@ fn find(
 fn names_of(files: &[PathBuf], in_folder: bool) -> Vec<String> {
     let stems = names(files).into_iter().map(|stem| stem.trim_end_matches(".openapi").to_owned());
     let name = |(stem, file): (String, &PathBuf)| match file.parent().and_then(Path::file_name) {
-        Some(folder) if in_folder && PLAIN_NAMES.contains(&stem.as_str()) => folder.to_string_lossy().into_owned(),
+        Some(folder) if in_folder && PLAIN_API_NAMES.contains(&stem.as_str()) => folder.to_string_lossy().into_owned(),
         _ => stem,
     };
     stems.zip(files).map(name).collect()
@@ -371,7 +344,7 @@ mod tests {
         check(folder.path(), "tracker.json", &["tracker.close_issue"], 0).await;
         let entry = ApiEntry {
             path: "tracker.json".into(),
-            kind: Some("mcp".into()),
+            kind: Some(ApiKind::Mcp),
             invoke: Some(Invoke::default()),
             ..ApiEntry::default()
         };

@@ -4,7 +4,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Once},
-    time::UNIX_EPOCH,
+    time::{Duration, UNIX_EPOCH},
 };
 
 use prospector_state::{
@@ -55,13 +55,13 @@ impl Cache {
         (stored.fingerprint == fingerprint).then_some(stored.value)
     }
 
-    /// Returns the value of the key and its age in seconds, if its fingerprint starts with `prefix`. Used when the source cannot report its
+    /// Returns the value of the key and its age, if its fingerprint starts with `prefix`. Used when the source cannot report its
     /// own fingerprint.
-    pub(super) fn latest<T: DeserializeOwned>(&self, key: &str, prefix: &str) -> Option<(T, u64)> {
+    pub(super) fn latest<T: DeserializeOwned>(&self, key: &str, prefix: &str) -> Option<(T, Duration)> {
         let file = self.file(key);
         let age = std::fs::metadata(&file).ok()?.modified().ok()?.elapsed().unwrap_or_default();
         let stored: Stored<T> = self.read(&file)?;
-        stored.fingerprint.starts_with(prefix).then_some((stored.value, age.as_secs()))
+        stored.fingerprint.starts_with(prefix).then_some((stored.value, age))
     }
 
     /// Deletes the value of the key from the disk.

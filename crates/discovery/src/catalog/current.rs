@@ -1,16 +1,11 @@
 //! Determines from files alone whether the index is current, so that a search need not open the catalog.
 //!
-//! After each complete refresh, `current.json` in the state folder records the fingerprint of the files before it and the version of the
-//! resulting index. It is a hint: in any doubt, the catalog is opened as usual.
+//! After each complete refresh, the cache records the version of the resulting index, with the fingerprint of the files before it. It is a
+//! hint: in any doubt, the catalog is opened as usual.
 
 use std::path::{Path, PathBuf};
 
 use prospector_search::embed::Embedder;
-use prospector_state::{
-    checksum::{seal, unseal},
-    remove_leftovers, replace,
-};
-use serde::{Deserialize, Serialize};
 
 use super::{
     apis::Apis,
@@ -27,42 +22,8 @@ use super::{
     verified::Verified,
 };
 
-/// The fingerprint of the files, and the version of the index built from them.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Current {
-    files: String,
-    index: String,
-}
-
-impl Current {
-    pub(super) fn new(files: String, index: String) -> Self {
-        Current { files, index }
-    }
-
-    /// Reads the record of the last refresh; `None` if it is missing or unreadable.
-    pub(super) fn read(state: &Path) -> Option<Current> {
-        let bytes = std::fs::read(place(state)).ok()?;
-        let content = unseal(&bytes).inspect_err(|broken| {
-            tracing::debug!(state = %state.display(), reason = %broken, "cannot tell whether the index is current");
-        });
-        serde_json::from_slice(content.ok()?).ok()
-    }
-
-    /// Writes it atomically. A failure only costs time later.
-    pub(super) fn write(&self, state: &Path) {
-        let write = || -> std::io::Result<()> {
-            remove_leftovers(state);
-            replace(&place(state), &seal(&serde_json::to_vec(self)?))
-        };
-        if let Err(error) = write() {
-            tracing::warn!(%error, state = %state.display(), "cannot record the state of the index");
-        }
-    }
-}
-
-pub(super) fn place(state: &Path) -> PathBuf {
-    state.join("current.json")
-}
+/// The key of the version of the index in the cache.
+pub(super) const INDEX: &str = "index";
 
 /// Returns a fingerprint of the catalog, the settings, every file or folder it names, and the fact store. Returns `None` if it cannot be
 /// determined.

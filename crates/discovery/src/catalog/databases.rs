@@ -13,7 +13,6 @@ use std::{
 use futures::{StreamExt, stream};
 use prospector_connect::{ConnectError, Connector, open, source::Source};
 use prospector_core::Problem;
-use prospector_core::record::Record;
 use prospector_schema::{Database, Entry, SchemaDiscovery, describe};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -27,6 +26,7 @@ use super::{
     entry::EntryReader,
     node::Placed,
     section::{Folders, Opening, Section},
+    web::ago,
 };
 
 /// Number of sources described concurrently.
@@ -45,10 +45,8 @@ pub(super) struct OpenedDatabases {
 }
 
 impl Section for Databases {
-    const KEY: &'static str = "databases";
     type Entry = DatabaseEntry;
-    type Discovery = SchemaDiscovery;
-    type Extra = OpenedDatabases;
+    type Loaded = (Arc<SchemaDiscovery>, OpenedDatabases);
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<DatabaseEntry> {
         entry::read(reader, at, entry)
@@ -66,11 +64,7 @@ impl Section for Databases {
         problems.is_empty().then_some(files)
     }
 
-    async fn load(
-        self,
-        entries: Vec<DatabaseEntry>,
-        opening: &mut Opening<'_>,
-    ) -> (Arc<SchemaDiscovery>, OpenedDatabases) {
+    async fn load(self, entries: Vec<DatabaseEntry>, opening: &mut Opening<'_>) -> Self::Loaded {
         let found = find_all(&entries, opening);
         let mut opened = OpenedDatabases::default();
         let mut entries = Vec::new();
@@ -80,10 +74,6 @@ impl Section for Databases {
             entries.push(entry);
         }
         (Arc::new(SchemaDiscovery::new(entries)), opened)
-    }
-
-    fn records(discovery: &SchemaDiscovery) -> Vec<Record> {
-        discovery.records()
     }
 }
 
@@ -117,9 +107,8 @@ async fn describe_all(found: Vec<Found>, opening: &mut Opening<'_>) -> Vec<(Entr
     let cache = opening.cache.clone();
     // Each on its own task: reading cached descriptions takes time too, and is most of the work.
     let spawn = |found: Found| {
-        let (place, functions) = (found.place.clone(), found.functions.clone());
+        let (place, own) = (found.place.clone(), found.entry.clone());
         let files = if let [file] = found.source.paths() { Some(file.display().to_string()) } else { None };
-        let (entry, personal) = (found.values.clone(), found.personal.clone());
         // Aborted with the opening.
         let task = AbortOnDropHandle::new(tokio::spawn(describe_one(found, cache.clone())));
         async move {
@@ -128,10 +117,10 @@ async fn describe_all(found: Vec<Found>, opening: &mut Opening<'_>) -> Vec<(Entr
                 Described { entry: None, problems: vec![problem], stamp: None }
             };
             let mut described = task.await.unwrap_or_else(failed);
-            let source = ValueSource { entry, place, stamp: described.stamp };
+            let source = ValueSource { entry: own.values, place, stamp: described.stamp };
             if let Some(entry) = &mut described.entry {
-                entry.database.functions = functions;
-                entry.database.personal = personal;
+                entry.database.functions = own.functions;
+                entry.database.personal = own.personal;
                 described.problems.extend(list_issues(&source.place, files.as_deref(), &mut entry.database));
                 described.problems.extend(check_columns(&source.place, &entry.database, &source.entry));
             }
@@ -190,8 +179,8 @@ async fn describe_one(found: Found, cache: Cache) -> Described {
     let settings = format!(
         "{}\0{}\0{}\0{:?}\0{}",
         found.name,
-        found.description,
-        found.allow.join("\0"),
+        found.entry.description,
+        found.entry.tables.join("\0"),
         (!matches!(found.source, Source::Files { .. })).then_some(&found.source),
         matches!(found.source, Source::Files { is_strict: true, .. })
     );
@@ -208,9 +197,8 @@ async fn describe_one(found: Found, cache: Cache) -> Described {
         let entry = Some(Entry { database, connector: Some(connector) });
         return Described { entry, problems, stamp: Some(stamp) };
     }
-    let described =
-        describe(&found.name, &found.description, connector.as_ref(), found.descriptions.as_deref(), &found.allow)
-            .await;
+    let (description, tables) = (&found.entry.description, &found.entry.tables);
+    let described = describe(&found.name, description, connector.as_ref(), found.descriptions.as_deref(), tables).await;
     match described {
         Ok((database, problems)) => {
             let described = (database, problems);
@@ -236,13 +224,7 @@ fn recall(
 ) -> (Option<Entry>, Vec<Problem>) {
     match cache.latest::<(Database, Vec<Problem>)>(key, files_stamp) {
         Some(((database, mut problems), age)) => {
-            let age = match age {
-                0..120 => format!("{age} seconds"),
-                120..7200 => format!("{} minutes", age / 60),
-                7200..172_800 => format!("{} hours", age / 3600),
-                _ => format!("{} days", age / 86_400),
-            };
-            let reason = format!("{error}; its description from {age} ago is used, without its values");
+            let reason = format!("{error}; its description from {} ago is used, without its values", ago(age));
             problems.insert(0, Problem::warning(place, reason).advise("check that the server runs and can be reached"));
             (Some(Entry { database, connector: Some(connector) }), problems)
         }

@@ -4,7 +4,6 @@ mod confluence;
 
 use std::{path::PathBuf, sync::Arc};
 
-use prospector_core::record::Record;
 use prospector_documents::{
     DocumentDiscovery, DocumentSource, Origin,
     refresh::{Refreshed, Snapshot},
@@ -39,11 +38,9 @@ pub(super) struct DocumentEntry {
 }
 
 impl Section for Documents {
-    const KEY: &'static str = "documents";
     type Entry = DocumentEntry;
-    type Discovery = DocumentDiscovery;
-    /// Number of documents changed since the catalog was last opened.
-    type Extra = Refreshed;
+    /// The documents, and the number of those changed since the catalog was last opened.
+    type Loaded = (Arc<DocumentDiscovery>, Refreshed);
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<DocumentEntry> {
         let lookup = reader.lookup;
@@ -84,7 +81,7 @@ impl Section for Documents {
     }
 
     /// Converts several documents concurrently; unchanged files come from the cache.
-    async fn load(self, entries: Vec<DocumentEntry>, opening: &mut Opening<'_>) -> (Arc<DocumentDiscovery>, Refreshed) {
+    async fn load(self, entries: Vec<DocumentEntry>, opening: &mut Opening<'_>) -> Self::Loaded {
         let requests = entries.iter().filter_map(|entry| entry.url.as_ref());
         let requests = requests.map(|url| Request::get(url).accepting(web::DOCUMENT_TYPES)).collect();
         let mut copies = opening.web.copies(requests).await;
@@ -148,9 +145,5 @@ impl Section for Documents {
             opening.cache.put("documents", "", &snapshot);
         }
         (Arc::new(documents), refreshed)
-    }
-
-    fn records(discovery: &DocumentDiscovery) -> Vec<Record> {
-        discovery.records()
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use prospector_connect::Connector;
 use prospector_engine::{Engine, Source, options::EngineOptions};
-use prospector_schema::SchemaDiscovery;
+use prospector_schema::{Database, SchemaDiscovery};
 
 use super::Catalog;
 
@@ -18,14 +18,7 @@ impl Catalog {
     /// no rows.
     pub fn described_engine(&self) -> Arc<Engine> {
         let described = self.schema.databases().zip(self.connectors.iter());
-        let sources = described.filter_map(|(database, connector)| {
-            Some(Source {
-                name: database.name.clone(),
-                tables: database.tables.clone(),
-                functions: database.functions.clone(),
-                connector: connector.clone()?,
-            })
-        });
+        let sources = described.filter_map(|(database, connector)| Some(source_of(database, connector.clone()?)));
         Engine::new(sources.collect())
     }
 }
@@ -39,12 +32,7 @@ pub(super) fn engine_over(
     let mut sources = Vec::new();
     for (database, connector) in schema.databases().zip(connectors) {
         match connector.clone().filter(|connector| connector.has_data()) {
-            Some(connector) => sources.push(Source {
-                name: database.name.clone(),
-                tables: database.tables.clone(),
-                functions: database.functions.clone(),
-                connector,
-            }),
+            Some(connector) => sources.push(source_of(database, connector)),
             None => {
                 let names = database.tables.iter().map(|table| format!("{}.{}", database.name, table.name));
                 options.described.extend(names);
@@ -52,4 +40,9 @@ pub(super) fn engine_over(
         }
     }
     Engine::with(sources, options)
+}
+
+fn source_of(database: &Database, connector: Arc<dyn Connector>) -> Source {
+    let Database { name, tables, functions, .. } = database.clone();
+    Source { name, tables, functions, connector }
 }

@@ -1,5 +1,6 @@
 //! Parses entries of a catalog file: each field is removed from its mapping, and problems are reported with their line.
 
+use globset::Glob;
 use prospector_core::Problem;
 use prospector_core::name::is_slip;
 use schemars::JsonSchema;
@@ -45,6 +46,11 @@ impl EntryReader<'_> {
         }
     }
 
+    /// Reports an error at a line, and what to write instead.
+    pub(super) fn fail(&mut self, line: u64, reason: impl Into<String>, advice: impl Into<String>) {
+        self.problems.push(Problem::error(format!("{}:{line}", self.file), reason).advise(advice));
+    }
+
     /// Returns the fields of an entry with the keys of `T`; `None`, with a problem reported, if it is not a mapping.
     pub(super) fn fields<T: JsonSchema + 'static>(
         &mut self,
@@ -63,12 +69,26 @@ pub(super) fn address(
     line: u64,
     lookup: Environment<'_>,
 ) -> Option<String> {
-    let found = environment(written, lookup).map_err(|error| (error.to_string(), "set it, or write the value itself"));
-    let found = found.and_then(|url| match url.starts_with("http://") || url.starts_with("https://") {
-        true => Ok(url),
-        false => Err(("unsupported URL scheme".to_owned(), "write a URL that starts with https:// or http://")),
-    });
-    found.map_err(|(reason, advice)| fields.fail(line, format!("`{key}`: {reason}"), advice)).ok()
+    let url = expand(fields, key, written, line, lookup)?;
+    if url.starts_with("http://") || url.starts_with("https://") {
+        return Some(url);
+    }
+    let advice = "write a URL that starts with https:// or http://";
+    fields.fail(line, format!("`{key}`: unsupported URL scheme"), advice);
+    None
+}
+
+/// Expands the variables of a text; reports one that is not set.
+pub(super) fn expand(
+    fields: &mut Fields<'_>,
+    key: &str,
+    written: &str,
+    line: u64,
+    lookup: Environment<'_>,
+) -> Option<String> {
+    let expanded = environment(written, lookup);
+    let advice = "set it, or write the value itself";
+    expanded.map_err(|error| fields.fail(line, format!("`{key}`: {error}"), advice)).ok()
 }
 
 /// Returns a text as written.
@@ -76,8 +96,15 @@ pub(super) fn plain(fields: &mut Fields<'_>, key: &str) -> Option<String> {
     fields.text(key).map(|(text, _)| text)
 }
 
+/// Returns a text as written; reports one that is missing or blank.
 pub(super) fn require_plain(fields: &mut Fields<'_>, key: &str, what: &str) -> Option<String> {
-    let text = plain(fields, key).filter(|text| !text.trim().is_empty());
+    let text = plain(fields, key);
+    require(fields, key, what, text)
+}
+
+/// Returns a text; reports one that is missing or blank.
+pub(super) fn require(fields: &mut Fields<'_>, key: &str, what: &str, text: Option<String>) -> Option<String> {
+    let text = text.filter(|text| !text.trim().is_empty());
     if text.is_none() && !fields.has_failed() {
         let line = fields.line();
         fields.fail(line, format!("`{key}` is missing: {what}"), format!("write `{key}: ...`"));
@@ -88,28 +115,14 @@ pub(super) fn require_plain(fields: &mut Fields<'_>, key: &str, what: &str) -> O
 /// Returns a text with values from the environment.
 pub(super) fn optional(fields: &mut Fields<'_>, key: &str, lookup: Environment<'_>) -> Option<String> {
     let (text, line) = fields.text(key)?;
-    match environment(&text, lookup) {
-        Ok(text) => Some(text),
-        Err(error) => {
-            fields.fail(line, format!("`{key}`: {error}"), "set it, or write the value itself");
-            None
-        }
-    }
-}
-
-fn require(fields: &mut Fields<'_>, key: &str, what: &str, lookup: Environment<'_>) -> Option<String> {
-    let text = optional(fields, key, lookup).filter(|text| !text.trim().is_empty());
-    if text.is_none() && !fields.has_failed() {
-        let line = fields.line();
-        fields.fail(line, format!("`{key}` is missing: {what}"), format!("write `{key}: ...`"));
-    }
-    text
+    expand(fields, key, &text, line, lookup)
 }
 
 /// Parses a file path. A URL in its place is not repeated in the problem: it may contain a password.
 pub(super) fn path(fields: &mut Fields<'_>, what: &str, lookup: Environment<'_>) -> Option<String> {
     let line = fields.line();
-    let path = require(fields, "path", what, lookup)?;
+    let path = optional(fields, "path", lookup);
+    let path = require(fields, "path", what, path)?;
     let is_scheme =
         |scheme: &str| scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
     if path.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme)) {
@@ -117,4 +130,46 @@ pub(super) fn path(fields: &mut Fields<'_>, what: &str, lookup: Environment<'_>)
         return None;
     }
     Some(path)
+}
+
+/// An entry with the path of a folder.
+#[derive(Debug)]
+pub(super) struct FolderEntry {
+    pub(super) line: u64,
+    pub(super) path: String,
+}
+
+impl FolderEntry {
+    /// Parses an entry with the keys of `T`.
+    pub(super) fn read<T: JsonSchema + 'static>(
+        reader: &mut EntryReader<'_>,
+        what: String,
+        contents: &str,
+        entry: Placed,
+    ) -> Option<FolderEntry> {
+        let lookup = reader.lookup;
+        let mut fields = reader.fields::<T>(what, entry)?;
+        let path = path(&mut fields, contents, lookup);
+        let entry = FolderEntry { line: fields.line(), path: path? };
+        (!fields.has_failed()).then_some(entry)
+    }
+}
+
+/// Parses `headers`, each `Name: value`, with values from the environment. The texts may contain secrets, which are not shown.
+pub(super) fn read_headers(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Vec<(String, String)> {
+    let mut headers = Vec::new();
+    for (header, line) in fields.list_texts("headers") {
+        let wrong = "invalid `headers`: one is not `Name: value`, or its variable is not set";
+        match environment(&header, lookup).ok().as_deref().and_then(|header| header.split_once(':')) {
+            Some((name, value)) => headers.push((name.trim().to_owned(), value.trim().to_owned())),
+            None => fields.fail(line, wrong, "write `headers: ['Authorization: Bearer ${NAME}']`"),
+        }
+    }
+    headers
+}
+
+/// Returns whether a name or a pattern matches the name of an operation or a tool.
+pub(super) fn is_match(wanted: &str, name: &str) -> bool {
+    let compile = || wanted.contains(['*', '?', '[', '{']).then(|| Glob::new(wanted).ok()).flatten();
+    wanted == name || compile().is_some_and(|glob| glob.compile_matcher().is_match(name))
 }

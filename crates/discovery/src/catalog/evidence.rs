@@ -62,23 +62,15 @@ impl CatalogEvidence {
 
     /// Returns the description of a table or column by id.
     fn description(&self, id: &str) -> Option<String> {
-        for database in self.schema.databases() {
-            let Some(rest) = id.strip_prefix(&database.name).and_then(|rest| rest.strip_prefix('.')) else { continue };
-            for table in &database.tables {
-                let said = match rest.strip_prefix(&table.name) {
-                    Some("") => Some(&table.description),
-                    Some(column) => {
-                        let of = |column: &str| table.columns.iter().find(|known| known.name == column);
-                        column.strip_prefix('.').and_then(of).map(|column| &column.description)
-                    }
-                    None => None,
-                };
-                if let Some(said) = said.filter(|said| !said.is_empty()) {
-                    return Some(said.clone());
-                }
-            }
-        }
-        None
+        let of_column = || {
+            let mut ends = id.rmatch_indices('.');
+            ends.find_map(|(at, _)| self.schema.find_table(&id[..at])?.1.column(&id[at + 1..]))
+        };
+        let description = match self.schema.find_table(id) {
+            Some((_, table)) => &table.description,
+            None => &of_column()?.description,
+        };
+        (!description.is_empty()).then(|| description.clone())
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use prospector_core::record::Record;
 use prospector_facts::{Fact, FactDiscovery, model::Origin};
 
 use super::{
@@ -32,10 +31,8 @@ pub(super) struct FactEntry {
 }
 
 impl Section for Facts {
-    const KEY: &'static str = "facts";
     type Entry = FactEntry;
-    type Discovery = FactDiscovery;
-    type Extra = ();
+    type Loaded = Arc<FactDiscovery>;
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<FactEntry> {
         let mut fields = reader.fields::<file_schema::FactEntry>(format!("facts[{at}]"), entry)?;
@@ -51,16 +48,12 @@ impl Section for Facts {
         Some(vec![folders.state.join(STORE)])
     }
 
-    async fn load(self, entries: Vec<FactEntry>, opening: &mut Opening<'_>) -> (Arc<FactDiscovery>, ()) {
+    async fn load(self, entries: Vec<FactEntry>, opening: &mut Opening<'_>) -> Self::Loaded {
         let known = entries.into_iter().map(fact).chain(self.terms).collect();
         let store = opening.folders.state.join(STORE);
         let (facts, problems) = FactDiscovery::open(Some(store), known, Some(Arc::new(self.evidence))).await;
         opening.problems.extend(problems);
-        (Arc::new(facts), ())
-    }
-
-    fn records(discovery: &FactDiscovery) -> Vec<Record> {
-        discovery.records()
+        Arc::new(facts)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Parses the catalog file: YAML text to typed entries; each invalid entry is a [`Problem`] with its line.
 
-use std::{collections::HashMap, path::Path};
+use std::path::Path;
 
+use indexmap::IndexMap;
 use prospector_core::Problem;
 use prospector_semantics::model::{Dimension, Entity, FiscalYear, Join, Segment, TimeZone};
 
@@ -9,7 +10,7 @@ use super::{
     apis::{ApiEntry, Apis},
     databases::{DatabaseEntry, Databases},
     documents::{DocumentEntry, Documents},
-    entry::EntryReader,
+    entry::{EntryReader, FolderEntry},
     environment::Environment,
     error::CatalogError,
     facts::{FactEntry, Facts},
@@ -17,13 +18,13 @@ use super::{
     fiscal_year, instructions,
     mcp::{Mcp, McpEntry},
     metrics::{self, MetricEntry, Metrics},
-    node::{Fields, Placed},
+    node::{Fields, Node, Placed},
     preload::{self, PreloadEntry},
     section::Section,
-    segments::{self, SEGMENTS},
-    skills::{SkillEntry, Skills},
+    segments,
+    skills::Skills,
     time_zone,
-    verified::{Verified, VerifiedEntry},
+    verified::Verified,
     web::FetchEntry,
     web_search::WebSearchEntry,
 };
@@ -36,7 +37,7 @@ pub(super) struct CatalogFile {
     pub(super) mcp: Vec<McpEntry>,
     pub(super) documents: Vec<DocumentEntry>,
     pub(super) facts: Vec<FactEntry>,
-    pub(super) skills: Vec<SkillEntry>,
+    pub(super) skills: Vec<FolderEntry>,
     pub(super) entities: Vec<Entity>,
     pub(super) joins: Vec<Join>,
     pub(super) dimensions: Vec<Dimension>,
@@ -44,7 +45,7 @@ pub(super) struct CatalogFile {
     pub(super) segments: Vec<Segment>,
     pub(super) fiscal_year: Option<FiscalYear>,
     pub(super) time_zone: Option<TimeZone>,
-    pub(super) verified_queries: Vec<VerifiedEntry>,
+    pub(super) verified_queries: Vec<FolderEntry>,
     pub(super) context_preload: PreloadEntry,
     /// The catalog maintainer's instructions for every model.
     pub(super) instructions: String,
@@ -53,22 +54,6 @@ pub(super) struct CatalogFile {
     pub(super) fetch: FetchEntry,
     pub(super) web_search: Option<WebSearchEntry>,
 }
-
-/// The keys of lists of entries.
-const LISTS: [&str; 12] = [
-    Databases::KEY,
-    Apis::KEY,
-    Mcp::KEY,
-    Documents::KEY,
-    Facts::KEY,
-    Skills::KEY,
-    metrics::ENTITIES,
-    metrics::JOINS,
-    metrics::DIMENSIONS,
-    Metrics::KEY,
-    SEGMENTS,
-    Verified::KEY,
-];
 
 /// Parses the text of a catalog file.
 ///
@@ -95,44 +80,56 @@ pub(super) fn parse(
         let reason = problems.pop().map(|problem| problem.reason).unwrap_or_default();
         return Err(CatalogError::Syntax { path: path.to_owned(), line, reason });
     };
-    let mut lists: HashMap<&str, Vec<Placed>> = LISTS.into_iter().map(|key| (key, top.list(key))).collect();
-    let mut take = |key: &str| lists.remove(key).unwrap_or_default();
-    let (fetch, web_search) = (top.take("fetch"), top.take("web_search"));
-    let (context_preload, instructions) = (top.take("context_preload"), top.take("instructions"));
-    let (fiscal_year, time_zone) = (top.take("fiscal_year_starts"), top.take("time_zone"));
     let queries = top.flag("queries").unwrap_or_default();
+    let map = &mut top.into_map();
     let reader = &mut EntryReader { file: &file, lookup, problems: &mut problems };
     let catalog = CatalogFile {
-        databases: read_all(reader, take(Databases::KEY), Databases::read),
-        apis: read_all(reader, take(Apis::KEY), Apis::read),
-        mcp: read_all(reader, take(Mcp::KEY), Mcp::read),
-        documents: read_all(reader, take(Documents::KEY), Documents::read),
-        facts: read_all(reader, take(Facts::KEY), Facts::read),
-        skills: read_all(reader, take(Skills::KEY), Skills::read),
-        entities: read_all(reader, take(metrics::ENTITIES), metrics::read_entity),
-        joins: read_all(reader, take(metrics::JOINS), metrics::read_join),
-        dimensions: read_all(reader, take(metrics::DIMENSIONS), metrics::read_dimension),
-        metrics: read_all(reader, take(Metrics::KEY), Metrics::read),
-        segments: read_all(reader, take(SEGMENTS), segments::read_segment),
-        fiscal_year: fiscal_year.and_then(|entry| fiscal_year::read(reader, entry)),
-        time_zone: time_zone.and_then(|entry| time_zone::read(reader, entry)),
-        verified_queries: read_all(reader, take(Verified::KEY), Verified::read),
-        context_preload: context_preload.map(|entry| preload::read(reader, entry)).unwrap_or_default(),
-        instructions: instructions.map(|entry| instructions::read(reader, entry)).unwrap_or_default(),
+        databases: read_all(reader, map, "databases", Databases::read),
+        apis: read_all(reader, map, "apis", Apis::read),
+        mcp: read_all(reader, map, "mcp", Mcp::read),
+        documents: read_all(reader, map, "documents", Documents::read),
+        facts: read_all(reader, map, "facts", Facts::read),
+        skills: read_all(reader, map, "skills", Skills::read),
+        entities: read_all(reader, map, "entities", metrics::read_entity),
+        joins: read_all(reader, map, "joins", metrics::read_join),
+        dimensions: read_all(reader, map, "dimensions", metrics::read_dimension),
+        metrics: read_all(reader, map, "metrics", Metrics::read),
+        segments: read_all(reader, map, "segments", segments::read_segment),
+        fiscal_year: map.shift_remove("fiscal_year_starts").and_then(|entry| fiscal_year::read(reader, entry)),
+        time_zone: map.shift_remove("time_zone").and_then(|entry| time_zone::read(reader, entry)),
+        verified_queries: read_all(reader, map, "verified_queries", Verified::read),
+        context_preload: map
+            .shift_remove("context_preload")
+            .map(|entry| preload::read(reader, entry))
+            .unwrap_or_default(),
+        instructions: map
+            .shift_remove("instructions")
+            .map(|entry| instructions::read(reader, entry))
+            .unwrap_or_default(),
         queries,
-        fetch: fetch.and_then(|entry| FetchEntry::read(reader, entry)).unwrap_or_default(),
-        web_search: web_search.and_then(|entry| WebSearchEntry::read(reader, entry)),
+        fetch: map.shift_remove("fetch").and_then(|entry| FetchEntry::read(reader, entry)).unwrap_or_default(),
+        web_search: map.shift_remove("web_search").and_then(|entry| WebSearchEntry::read(reader, entry)),
     };
     Ok((catalog, problems))
 }
 
-/// Returns the valid entries of a list.
+/// Removes a list and returns its valid entries; empty if the key is missing or null.
 fn read_all<T>(
     reader: &mut EntryReader<'_>,
-    list: Vec<Placed>,
+    map: &mut IndexMap<String, Placed>,
+    key: &str,
     read: fn(&mut EntryReader<'_>, usize, Placed) -> Option<T>,
 ) -> Vec<T> {
-    list.into_iter().enumerate().filter_map(|(at, entry)| read(reader, at, entry)).collect()
+    let Some(Placed { line, node }) = map.shift_remove(key) else { return Vec::new() };
+    match node {
+        Node::List(items) => items.into_iter().enumerate().filter_map(|(at, entry)| read(reader, at, entry)).collect(),
+        Node::Null => Vec::new(),
+        other => {
+            let reason = format!("`{key}` must be a list, not {}", other.describe());
+            reader.fail(line, reason, format!("start each entry with `- ` under `{key}:`"));
+            Vec::new()
+        }
+    }
 }
 
 /// Removes the location, which is reported separately, and hints for programmers from a message of the YAML parser.

@@ -5,7 +5,6 @@ mod meaning;
 
 use std::{
     any::TypeId,
-    borrow::Cow,
     collections::HashMap,
     path::{Path, PathBuf},
     sync::{Arc, LazyLock, Mutex, PoisonError},
@@ -14,7 +13,7 @@ use std::{
 use prospector_api::ApiKind;
 use prospector_connect::source::SourceKind;
 use prospector_text::periods::MONTHS;
-use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::Value;
 
 pub(super) use meaning::{DimensionEntry, EntityEntry, JoinEntry, MetricEntry, SegmentEntry, VerifiedEntry};
@@ -112,8 +111,8 @@ pub(super) struct DatabaseEntry {
     /// Name used in questions and plans. Defaults to the name of the file.
     name: Option<String>,
     /// Optional if the extension or the URL determines it.
-    #[schemars(rename = "type")]
-    kind: Option<DatabaseType>,
+    #[schemars(rename = "type", extend("enum" = SourceKind::ALL.map(SourceKind::as_str)))]
+    kind: Option<String>,
     /// One or two sentences for the catalog overview shown to models.
     description: Option<String>,
     /// JSON file with descriptions of tables and columns.
@@ -149,31 +148,6 @@ pub(super) struct DatabaseEntry {
     /// Elasticsearch: password of `user`.
     password: Option<String>,
 }
-
-/// The types of databases.
-struct DatabaseType;
-
-/// The types of APIs.
-struct ApiType;
-
-/// Implements a schema for a closed set of words.
-macro_rules! words {
-    ($name:ident, $words:expr) => {
-        impl JsonSchema for $name {
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({"type": "string", "enum": $words})
-            }
-        }
-    };
-}
-
-words!(DatabaseType, SourceKind::ALL.map(|kind| kind.as_str()));
-words!(ReadWord, ["read"]);
-words!(ApiType, ApiKind::ALL.map(|kind| kind.as_str()));
 
 /// Which values are indexed.
 #[derive(JsonSchema)]
@@ -229,8 +203,8 @@ pub(super) struct ApiEntry {
     /// With `path`: the base URL of the API. Without it: the URL of the description, or a GraphQL endpoint.
     url: Option<String>,
     /// Optional if the description determines it.
-    #[schemars(rename = "type")]
-    kind: Option<ApiType>,
+    #[schemars(rename = "type", extend("enum" = ApiKind::ALL.map(ApiKind::as_str)))]
+    kind: Option<String>,
     /// Purpose of the API.
     description: Option<String>,
     /// Only these operations.
@@ -335,7 +309,11 @@ enum InvokeTools {
 }
 
 /// The word `read`.
-struct ReadWord;
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+enum ReadWord {
+    Read,
+}
 
 /// One or several documents.
 #[derive(JsonSchema)]

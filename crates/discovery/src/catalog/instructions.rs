@@ -1,7 +1,5 @@
 //! `instructions`: the catalog maintainer's instructions for every model.
 
-use prospector_core::Problem;
-
 use super::{
     entry::EntryReader,
     node::{Node, Placed},
@@ -12,10 +10,8 @@ const MAX_CHARS: usize = 8_000;
 
 /// Parses the text; truncates it if it is too long, and reports a problem.
 pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> String {
-    let place = format!("{}:{}", reader.file, entry.line);
     let Node::Text(text) = entry.node else {
-        let reason = "`instructions` must be a text";
-        reader.problems.push(Problem::error(place, reason).advise("write `instructions: |` and the text below it"));
+        reader.fail(entry.line, "`instructions` must be a text", "write `instructions: |` and the text below it");
         return String::new();
     };
     let text = text.trim();
@@ -23,9 +19,7 @@ pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> String {
         None => text.to_owned(),
         Some((end, _)) => {
             let reason = format!("`instructions` has more than {MAX_CHARS} characters; the rest is ignored");
-            reader
-                .problems
-                .push(Problem::error(place, reason).advise("move what is not needed for every question to a document"));
+            reader.fail(entry.line, reason, "move what is not needed for every question to a document");
             text[..end].to_owned()
         }
     }

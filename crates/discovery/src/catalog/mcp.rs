@@ -17,7 +17,6 @@ use std::{
 };
 
 use prospector_api::{Api, ApiDiscovery};
-use prospector_core::record::Record;
 
 use self::entry::Origin;
 pub(super) use self::{caller::McpServers, entry::McpEntry};
@@ -53,11 +52,9 @@ pub(super) struct Mcp<'a> {
 }
 
 impl Section for Mcp<'_> {
-    const KEY: &'static str = "mcp";
     type Entry = McpEntry;
-    type Discovery = McpServers;
-    /// The tools, as one API per server.
-    type Extra = Vec<Api>;
+    /// The servers, and their tools as one API per server.
+    type Loaded = (Arc<McpServers>, Vec<Api>);
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<McpEntry> {
         entry::read(reader, at, entry)
@@ -78,12 +75,7 @@ impl Section for Mcp<'_> {
         Some(files)
     }
 
-    async fn load(self, entries: Vec<McpEntry>, opening: &mut Opening<'_>) -> (Arc<McpServers>, Vec<Api>) {
+    async fn load(self, entries: Vec<McpEntry>, opening: &mut Opening<'_>) -> Self::Loaded {
         load::load(self, entries, opening).await
-    }
-
-    /// Operations are indexed with those of other APIs.
-    fn records(_: &McpServers) -> Vec<Record> {
-        Vec::new()
     }
 }

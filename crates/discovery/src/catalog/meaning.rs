@@ -8,10 +8,12 @@ use prospector_queries::VerifiedQueries;
 use prospector_semantics::SemanticModel;
 
 use super::{
-    CatalogError, load,
+    CatalogError,
+    entry::FolderEntry,
+    load,
     metrics::{MetricEntry, Metrics},
     section::Opening,
-    verified::{Verified, VerifiedEntry, read_queries},
+    verified::{Verified, read_queries},
 };
 
 /// The semantic layer and the verified queries.
@@ -32,18 +34,18 @@ impl Meaning {
     pub(super) async fn load(
         mut metrics: Metrics,
         entries: Vec<MetricEntry>,
-        queries: Vec<VerifiedEntry>,
+        queries: Vec<FolderEntry>,
         engine: &Engine,
         opening: &mut Opening<'_>,
     ) -> Result<Meaning, CatalogError> {
         let (verified, folder) = read_queries(&queries, opening);
         let named = verified.name_queries(engine).await;
         metrics.queries.clone_from(&named);
-        let (model, ()) = load(metrics, entries, opening).await?;
+        let model = load(metrics, entries, opening).await?;
         let (segments, problems) = model.name_queries(engine);
         opening.problems.extend(problems);
         let engine = engine.with_named([named, segments.clone()].concat());
-        let (verified, ()) = load(Verified { engine: engine.clone(), queries: verified }, queries, opening).await?;
+        let verified = load(Verified { engine: engine.clone(), queries: verified }, queries, opening).await?;
         // Stale queries are not available.
         let named = [verified.name_queries(&engine).await, segments.clone()].concat();
         let problems = check_segments(&model, &segments, &engine.with_named(named.clone())).await;

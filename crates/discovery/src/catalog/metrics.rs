@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use prospector_connect::query::Aggregation;
 use prospector_core::Problem;
-use prospector_core::name::nearest;
-use prospector_core::record::Record;
 use prospector_engine::options::NamedQuery;
 use prospector_engine::query::aggregate::{Grain, Span};
 use prospector_facts::{Fact, model::Origin};
@@ -22,15 +20,10 @@ use super::{
     entry::{EntryReader, plain, require_plain},
     file_schema,
     node::{Fields, Placed},
-    paths::nearest_file,
+    paths::advise_path,
     section::{Folders, Opening, Section},
     time_zone,
 };
-
-/// Keys of the catalog file for the definitions that metrics use.
-pub(super) const ENTITIES: &str = "entities";
-pub(super) const JOINS: &str = "joins";
-pub(super) const DIMENSIONS: &str = "dimensions";
 
 /// Confidence of a metric as a definition, below that of a document with its own wording.
 const CONFIDENCE: f64 = 0.9;
@@ -65,10 +58,8 @@ pub(super) struct ImportEntry {
 }
 
 impl Section for Metrics {
-    const KEY: &'static str = "metrics";
     type Entry = MetricEntry;
-    type Discovery = SemanticModel;
-    type Extra = ();
+    type Loaded = Arc<SemanticModel>;
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<MetricEntry> {
         let file = reader.file;
@@ -106,7 +97,7 @@ impl Section for Metrics {
         Some(imported.collect())
     }
 
-    async fn load(self, entries: Vec<MetricEntry>, opening: &mut Opening<'_>) -> (Arc<SemanticModel>, ()) {
+    async fn load(self, entries: Vec<MetricEntry>, opening: &mut Opening<'_>) -> Self::Loaded {
         let Metrics { entities, joins, dimensions, segments, queries, fiscal_year, time_zone, schema } = self;
         let metrics = Vec::new();
         let sources: Vec<Tables<'_>> = (schema.databases())
@@ -126,11 +117,7 @@ impl Section for Metrics {
         }
         let (model, problems) = SemanticModel::check(declared, &sources);
         opening.problems.extend(problems);
-        (Arc::new(model), ())
-    }
-
-    fn records(model: &SemanticModel) -> Vec<Record> {
-        model.records()
+        Arc::new(model)
     }
 }
 
@@ -139,11 +126,8 @@ fn read_file(import: &ImportEntry, sources: &[Tables<'_>], opening: &mut Opening
     let path = opening.folders.base.join(&import.path);
     let line = opening.place(import.line);
     let fail = |reason: String, advice: String| Problem::error(line.clone(), reason).advise(advice);
-    let text = std::fs::read_to_string(&path).map_err(|error| {
-        let near = nearest_file(&path);
-        let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
-        fail(format!("cannot read {}: {error}", path.display()), advice)
-    });
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| fail(format!("cannot read {}: {error}", path.display()), advise_path(&path)));
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let unreadable =
         |error: String| fail(format!("cannot read {}: {error}", path.display()), "regenerate the file".to_owned());
@@ -192,28 +176,19 @@ pub(super) fn define_terms(model: &SemanticModel) -> Vec<Fact> {
 
 /// Parses how a metric is computed, by `kind` or, without it, by its other keys.
 fn read_kind(fields: &mut Fields<'_>) -> Option<MetricKind> {
-    let given = fields.text("kind");
-    if let Some((word, line)) = &given
-        && !MetricKind::WORDS.contains(&word.as_str())
-    {
-        let near = nearest(word, MetricKind::WORDS, 1).pop().unwrap_or_else(|| "simple".to_owned());
-        let advice = format!("did you mean `{near}`? kinds are {}", MetricKind::WORDS.join(", "));
-        fields.fail(*line, format!("unknown kind of metric `{word}`"), advice);
-        return None;
-    }
-    let kind = given.map(|(word, _)| word).unwrap_or_else(|| {
-        let word = if fields.has("numerator") {
-            "ratio"
-        } else if fields.has("metric") {
-            "cumulative"
-        } else if fields.has("entity") || fields.has("aggregate") || !fields.has("expression") {
-            "simple"
-        } else {
-            "derived"
-        };
-        word.to_owned()
-    });
-    match kind.as_str() {
+    let kind = if fields.has("kind") {
+        let find = |word: &str| MetricKind::WORDS.into_iter().find(|known| *known == word);
+        fields.word("kind", "kind of metric", &MetricKind::WORDS, find)?
+    } else if fields.has("numerator") {
+        "ratio"
+    } else if fields.has("metric") {
+        "cumulative"
+    } else if fields.has("entity") || fields.has("aggregate") || !fields.has("expression") {
+        "simple"
+    } else {
+        "derived"
+    };
+    match kind {
         "ratio" => {
             let numerator = require_plain(fields, "numerator", "the metric of the numerator");
             let denominator = require_plain(fields, "denominator", "the metric of the denominator");
@@ -234,37 +209,21 @@ fn read_kind(fields: &mut Fields<'_>) -> Option<MetricKind> {
 
 fn read_measure(fields: &mut Fields<'_>) -> Option<Measure> {
     let entity = require_plain(fields, "entity", "the entity of its rows");
-    let word = fields.text("aggregate");
-    let line = fields.line();
-    let aggregation = match &word {
-        None => {
-            fields.fail(line, "`aggregate` is missing: how rows are aggregated", "write `aggregate: sum`");
-            None
-        }
-        Some((word, line)) => {
-            let found = Aggregation::find(word);
-            if found.is_none() {
-                let words = Aggregation::ALL.map(Aggregation::as_str);
-                let near = nearest(word, words, 1).pop().unwrap_or_else(|| "sum".to_owned());
-                let advice = format!("did you mean `{near}`? the aggregates are {}", words.join(", "));
-                fields.fail(*line, format!("unknown aggregate `{word}`"), advice);
-            }
-            found
-        }
+    let aggregation = if fields.has("aggregate") {
+        let words = Aggregation::ALL.map(Aggregation::as_str);
+        fields.word("aggregate", "aggregate", &words, Aggregation::find)
+    } else {
+        fields.fail(fields.line(), "`aggregate` is missing: how rows are aggregated", "write `aggregate: sum`");
+        None
     };
     let per = read_texts(fields, "per");
-    let semi_additive = fields.text("semi_additive").and_then(|(word, line)| match word.as_str() {
-        "last" => Some(SemiAdditive { is_first: false, per }),
-        "first" => Some(SemiAdditive { is_first: true, per }),
-        other => {
-            fields.fail(
-                line,
-                format!("`semi_additive` must be `last` or `first`, not `{other}`"),
-                "write `semi_additive: last`",
-            );
-            None
-        }
-    });
+    let is_first = |word: &str| match word {
+        "last" => Some(false),
+        "first" => Some(true),
+        _ => None,
+    };
+    let is_first = fields.word("semi_additive", "value of `semi_additive`", &["last", "first"], is_first);
+    let semi_additive = is_first.map(|is_first| SemiAdditive { is_first, per });
     Some(Measure {
         expression: plain(fields, "expression"),
         filters: read_texts(fields, "filter"),
@@ -301,15 +260,7 @@ fn read_span(fields: &mut Fields<'_>) -> Option<Span> {
 }
 
 fn read_grain(fields: &mut Fields<'_>, key: &str) -> Option<Grain> {
-    let (word, line) = fields.text(key)?;
-    let found = Grain::find(&word);
-    if found.is_none() {
-        let words = Grain::ALL.map(Grain::as_str);
-        let near = nearest(&word, words, 1).pop().unwrap_or_else(|| "day".to_owned());
-        let advice = format!("did you mean `{near}`? the grains are {}", words.join(", "));
-        fields.fail(line, format!("unknown grain `{word}`"), advice);
-    }
-    found
+    fields.word(key, "grain", &Grain::ALL.map(Grain::as_str), Grain::find)
 }
 
 /// Returns a list of texts, or a single text as a list.

@@ -47,63 +47,43 @@ impl Catalog {
         tables.filter(|(database, table)| matches(database, table)).collect()
     }
 
-    /// Returns up to three closest names of a kind.
-    pub fn nearest(&self, kind: ResourceKind, id: &str) -> Vec<String> {
-        let databases = || self.schema.databases();
+    /// Returns the names of all entries of a kind, except columns.
+    pub(crate) fn list_names(&self, kind: ResourceKind) -> Vec<String> {
+        let tables = |database: &Database| -> Vec<String> {
+            database.tables.iter().map(|table| format!("{}.{}", database.name, table.name)).collect()
+        };
         match kind {
-            ResourceKind::Database => near(id, databases().map(|database| database.name.as_str())),
-            ResourceKind::Table => {
-                let ids: Vec<String> = databases()
-                    .flat_map(|database| {
-                        database.tables.iter().map(|table| format!("{}.{}", database.name, table.name))
-                    })
-                    .collect();
-                near(id, ids.iter().map(String::as_str))
-            }
-            ResourceKind::Column => {
-                // A large catalog has too many columns to compare all: only those of the named or closest table are compared.
-                let table = id.rsplit_once('.').map_or(id, |(table, _)| table);
-                let table = self
-                    .schema
-                    .resolve_table(table)
-                    .or_else(|| self.nearest(ResourceKind::Table, table).into_iter().next());
-                let ids: Vec<String> = databases()
-                    .flat_map(|database| {
-                        let table = table.as_deref();
-                        database.tables.iter().filter_map(move |candidate| {
-                            let full = format!("{}.{}", database.name, candidate.name);
-                            (Some(full.as_str()) == table).then_some((full, candidate))
-                        })
-                    })
-                    .flat_map(|(full, table)| {
-                        table.columns.iter().map(move |column| format!("{full}.{}", column.name)).collect::<Vec<_>>()
-                    })
-                    .collect();
-                near(id, ids.iter().map(String::as_str))
-            }
-            ResourceKind::Api => near(id, self.apis.apis().iter().map(|api| api.name.as_str())),
-            ResourceKind::Operation => {
-                let ids: Vec<String> = self.apis.operation_ids().collect();
-                near(id, ids.iter().map(String::as_str))
-            }
-            ResourceKind::Document => {
-                near(id, self.documents.documents().iter().map(|document| document.name.as_str()))
-            }
-            ResourceKind::Skill => near(id, self.skills.skills().iter().map(|skill| skill.name.as_str())),
+            ResourceKind::Database => self.schema.databases().map(|database| database.name.clone()).collect(),
+            ResourceKind::Table => self.schema.databases().flat_map(tables).collect(),
+            ResourceKind::Column => Vec::new(),
+            ResourceKind::Api => self.apis.apis().iter().map(|api| api.name.clone()).collect(),
+            ResourceKind::Operation => self.apis.operation_ids().collect(),
+            ResourceKind::Document => self.documents.documents().iter().map(|document| document.name.clone()).collect(),
+            ResourceKind::Skill => self.skills.skills().iter().map(|skill| skill.name.clone()).collect(),
             ResourceKind::Metric => {
-                let metrics = self.metrics.metrics().iter().map(|metric| metric.name.as_str());
-                near(id, metrics.chain(self.metrics.segments().iter().map(|segment| segment.name.as_str())))
+                let metrics = self.metrics.metrics().iter().map(|metric| &metric.name);
+                metrics.chain(self.metrics.segments().iter().map(|segment| &segment.name)).cloned().collect()
             }
-            ResourceKind::Query => near(id, self.verified.queries().iter().map(|query| query.name.as_str())),
-            ResourceKind::Fact => {
-                let terms: Vec<String> = self.facts.records().into_iter().map(|fact| fact.name).collect();
-                near(id, terms.iter().map(String::as_str))
-            }
+            ResourceKind::Query => self.verified.queries().iter().map(|query| query.name.clone()).collect(),
+            ResourceKind::Fact => self.facts.records().into_iter().map(|fact| fact.name).collect(),
         }
     }
-}
 
-/// Returns up to three closest `names`.
-fn near<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    nearest(name, names, 3)
+    /// Returns up to three closest names of a kind.
+    pub fn nearest(&self, kind: ResourceKind, id: &str) -> Vec<String> {
+        let names = match kind {
+            ResourceKind::Column => self.list_columns(id),
+            kind => self.list_names(kind),
+        };
+        nearest(id, names.iter().map(String::as_str), 3)
+    }
+
+    /// Returns the columns of the table of a column id, or of the closest table: a large catalog has too many columns to compare all.
+    fn list_columns(&self, id: &str) -> Vec<String> {
+        let table = id.rsplit_once('.').map_or(id, |(table, _)| table);
+        let near = || self.nearest(ResourceKind::Table, table).into_iter().next();
+        let known = self.schema.resolve_table(table).or_else(near);
+        let Some((database, table)) = known.and_then(|id| self.schema.find_table(&id)) else { return Vec::new() };
+        table.columns.iter().map(|column| format!("{}.{}.{}", database.name, table.name, column.name)).collect()
+    }
 }

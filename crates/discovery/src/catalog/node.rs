@@ -32,7 +32,7 @@ pub(super) struct Placed {
 
 impl Node {
     /// Describes the value in messages.
-    fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self {
             Node::Null => "nothing".into(),
             Node::Bool(value) => format!("`{value}`"),
@@ -40,6 +40,15 @@ impl Node {
             Node::Text(text) => format!("the text `{text}`"),
             Node::List(_) => "a list".into(),
             Node::Map(_) => "a mapping".into(),
+        }
+    }
+
+    /// Returns a text, or a number as written.
+    fn to_text(&self) -> Option<String> {
+        match self {
+            Node::Text(text) => Some(text.clone()),
+            Node::Number(number) => Some(number.to_string()),
+            Node::Null | Node::Bool(_) | Node::List(_) | Node::Map(_) => None,
         }
     }
 }
@@ -153,11 +162,10 @@ impl<'a> Fields<'a> {
             .map(|(key, value)| (key.clone(), value.line))
             .collect();
         for (key, line) in unknown {
-            let near = nearest(&key, allowed.iter().map(String::as_str), 1).pop();
-            let near = near.filter(|near| is_similar(&key, near)).map(|near| format!("did you mean `{near}`? "));
+            let near = suggest(&key, allowed.iter().map(String::as_str));
             let reason = format!("{} has an unknown key `{key}`", fields.what);
             let keys = allowed.join(", ");
-            fields.fail(line, reason, format!("{}the keys are {keys}", near.unwrap_or_default()));
+            fields.fail(line, reason, format!("{near}the keys are {keys}"));
         }
         Some(fields)
     }
@@ -193,64 +201,70 @@ impl<'a> Fields<'a> {
         self.map.shift_remove(key)
     }
 
+    /// Removes a value that `read` accepts.
+    fn value<T>(&mut self, key: &str, what: &str, advice: &str, read: impl FnOnce(&Node) -> Option<T>) -> Option<T> {
+        let Placed { line, node } = self.map.shift_remove(key)?;
+        let value = read(&node);
+        if value.is_none() {
+            let reason = format!("`{key}` of {} must be {what}, not {}", self.what, node.describe());
+            self.fail(line, reason, advice);
+        }
+        value
+    }
+
     /// Removes a boolean.
     pub(super) fn flag(&mut self, key: &str) -> Option<bool> {
-        let placed = self.map.shift_remove(key)?;
-        match placed.node {
-            Node::Bool(value) => Some(value),
-            other => {
-                let reason = format!("`{key}` of {} must be true or false, not {}", self.what, other.describe());
-                self.fail(placed.line, reason, format!("write `{key}: false`"));
-                None
-            }
-        }
+        self.value(key, "true or false", &format!("write `{key}: false`"), |node| match node {
+            Node::Bool(value) => Some(*value),
+            _ => None,
+        })
     }
 
     /// Removes a text, with its line.
     pub(super) fn text(&mut self, key: &str) -> Option<(String, u64)> {
-        let placed = self.map.shift_remove(key)?;
-        match placed.node {
-            Node::Text(text) => Some((text, placed.line)),
-            Node::Number(number) => Some((number.to_string(), placed.line)),
-            other => {
-                let reason = format!("`{key}` of {} must be a text, not {}", self.what, other.describe());
-                let advice = match other {
-                    Node::Bool(_) => "put it in quotes: in YAML `yes`, `no`, `on` and `off` are booleans".to_owned(),
-                    _ => format!("write `{key}: some text`"),
-                };
-                self.fail(placed.line, reason, advice);
-                None
-            }
+        let placed = self.map.get(key)?;
+        let line = placed.line;
+        let advice = match placed.node {
+            Node::Bool(_) => "put it in quotes: in YAML `yes`, `no`, `on` and `off` are booleans".to_owned(),
+            _ => format!("write `{key}: some text`"),
+        };
+        Some((self.value(key, "a text", &advice, Node::to_text)?, line))
+    }
+
+    /// Removes a word of a closed set, and returns its meaning.
+    pub(super) fn word<T>(
+        &mut self,
+        key: &str,
+        what: &str,
+        words: &[&str],
+        find: impl FnOnce(&str) -> Option<T>,
+    ) -> Option<T> {
+        let (word, line) = self.text(key)?;
+        let found = find(&word);
+        if found.is_none() {
+            let advice = format!("{}write one of {}", suggest(&word, words.iter().copied()), words.join(", "));
+            self.fail(line, format!("unknown {what} `{word}`"), advice);
         }
+        found
     }
 
     /// Removes a number from 0 to 1.
     pub(super) fn share(&mut self, key: &str) -> Option<f64> {
-        let placed = self.map.shift_remove(key)?;
-        match placed.node {
-            Node::Number(number) if (0.0..=1.0).contains(&number) => Some(number),
-            other => {
-                let reason = format!("`{key}` of {} must be a number from 0 to 1, not {}", self.what, other.describe());
-                self.fail(placed.line, reason, format!("write `{key}: 0.9`"));
-                None
-            }
-        }
+        self.value(key, "a number from 0 to 1", &format!("write `{key}: 0.9`"), |node| match node {
+            Node::Number(number) if (0.0..=1.0).contains(number) => Some(*number),
+            _ => None,
+        })
     }
 
     /// Removes an integer from 1 to `most`.
     pub(super) fn count(&mut self, key: &str, most: usize) -> Option<usize> {
-        let placed = self.map.shift_remove(key)?;
-        match placed.node {
-            Node::Number(number) if number.fract() == 0.0 && (1.0..=most as f64).contains(&number) => {
-                Some(number as usize)
+        let what = format!("an integer from 1 to {most}");
+        self.value(key, &what, "write such a number, or remove the key", |node| match node {
+            Node::Number(number) if number.fract() == 0.0 && (1.0..=most as f64).contains(number) => {
+                Some(*number as usize)
             }
-            other => {
-                let reason =
-                    format!("`{key}` of {} must be an integer from 1 to {most}, not {}", self.what, other.describe());
-                self.fail(placed.line, reason, "write such a number, or remove the key");
-                None
-            }
-        }
+            _ => None,
+        })
     }
 
     /// Removes a list of texts; empty if the key is missing.
@@ -260,42 +274,26 @@ impl<'a> Fields<'a> {
 
     /// Removes a list of texts, each with its line; empty if the key is missing.
     pub(super) fn list_texts(&mut self, key: &str) -> Vec<(String, u64)> {
-        let Some(placed) = self.map.shift_remove(key) else { return Vec::new() };
-        let (line, describe) = (placed.line, placed.node.describe());
-        let texts = match placed.node {
-            Node::List(items) => items
-                .into_iter()
-                .map(|item| match item.node {
-                    Node::Text(text) => Some((text, item.line)),
-                    Node::Number(number) => Some((number.to_string(), item.line)),
-                    _ => None,
-                })
-                .collect::<Option<Vec<(String, u64)>>>(),
+        let read = |node: &Node| match node {
+            Node::List(items) => items.iter().map(|item| Some((item.node.to_text()?, item.line))).collect(),
             _ => None,
         };
-        texts.unwrap_or_else(|| {
-            let reason = format!("`{key}` of {} must be a list of names, not {describe}", self.what);
-            self.fail(line, reason, format!("write `{key}: [first, second]`"));
-            Vec::new()
-        })
+        self.value(key, "a list of names", &format!("write `{key}: [first, second]`"), read).unwrap_or_default()
     }
 
-    /// Removes a list of values; empty if the key is missing or null.
-    pub(super) fn list(&mut self, key: &str) -> Vec<Placed> {
-        let Some(placed) = self.map.shift_remove(key) else { return Vec::new() };
-        match placed.node {
-            Node::List(items) => items,
-            Node::Null => Vec::new(),
-            other => {
-                let reason = format!("`{key}` must be a list, not {}", other.describe());
-                self.fail(placed.line, reason, format!("start each entry with `- ` under `{key}:`"));
-                Vec::new()
-            }
-        }
+    /// Returns the remaining values.
+    pub(super) fn into_map(self) -> IndexMap<String, Placed> {
+        self.map
     }
 
     /// Returns whether the mapping has an error.
     pub(super) fn has_failed(&self) -> bool {
         self.failed
     }
+}
+
+/// Suggests the word that may be meant, if one is similar.
+fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let near = nearest(word, known, 1).pop().filter(|near| is_similar(word, near));
+    near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default()
 }

@@ -64,9 +64,8 @@ pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> PreloadEntry 
                         read.lines.push(item.line);
                     }
                     _ => {
-                        let place = format!("{}:{}", reader.file, item.line);
                         let reason = format!("context_preload[{at}] must be the name of a table, or a pattern");
-                        reader.problems.push(Problem::error(place, reason).advise("write `- database.table`"));
+                        reader.fail(item.line, reason, "write `- database.table`");
                     }
                 }
             }

@@ -1,31 +1,25 @@
-//! The sections of a catalog, one per kind of entry. Each parses its entries, lists the files they refer to, loads them, and returns the
-//! records to index.
+//! The sections of a catalog, one per kind of entry. Each parses its entries, lists the files they refer to, and loads them.
 //!
 //! A new section is a module with a type that implements [`Section`], a field of [`CatalogFile`](super::file::CatalogFile), and a line in
 //! [`Catalog::open`](super::Catalog::open) and in [`fingerprint`](super::current::fingerprint).
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::path::{Path, PathBuf};
 
 use prospector_core::Problem;
-use prospector_core::record::Record;
 use prospector_mcp::ServerSessions;
 use tokio_util::sync::CancellationToken;
 
-use super::{cache::Cache, entry::EntryReader, environment::Environment, error::CatalogError, node::Placed, web::Web};
+use super::{
+    cache::Cache, entry::EntryReader, environment::Environment, error::CatalogError, node::Placed, paths::advise_path,
+    web::Web,
+};
 
 /// A section of a catalog.
 pub(super) trait Section {
-    /// The key of its entries in the catalog file.
-    const KEY: &'static str;
     /// A parsed entry.
     type Entry;
-    /// Searches and describes the loaded entries.
-    type Discovery;
-    /// Additional results of loading, such as connectors, callers or changes.
-    type Extra;
+    /// Searches and describes the loaded entries, with connectors, callers or changes in some sections.
+    type Loaded;
 
     /// Parses the entry at a position of the list; `None`, with a problem reported, if it is invalid.
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Self::Entry>;
@@ -35,10 +29,7 @@ pub(super) trait Section {
     fn files(entries: &[Self::Entry], folders: &Folders<'_>) -> Option<Vec<PathBuf>>;
 
     /// Loads the entries. Sources that cannot be read, or only partially, are reported in `opening`.
-    async fn load(self, entries: Vec<Self::Entry>, opening: &mut Opening<'_>) -> (Arc<Self::Discovery>, Self::Extra);
-
-    /// Returns the records to index.
-    fn records(discovery: &Self::Discovery) -> Vec<Record>;
+    async fn load(self, entries: Vec<Self::Entry>, opening: &mut Opening<'_>) -> Self::Loaded;
 }
 
 /// The folders of a catalog.
@@ -85,6 +76,12 @@ impl Opening<'_> {
     /// [`CatalogError::Cancelled`] if loading was cancelled and may be incomplete.
     pub(super) fn check_wanted(&self) -> Result<(), CatalogError> {
         if self.folders.cancel.is_cancelled() { Err(CatalogError::Cancelled) } else { Ok(()) }
+    }
+
+    /// Reports a folder of an entry that does not exist.
+    pub(super) fn report_missing(&mut self, line: u64, path: &Path) {
+        let problem = Problem::error(self.place(line), format!("no such folder: {}", path.display()));
+        self.problems.push(problem.advise(advise_path(path)));
     }
 
     /// Returns the location of a line of the catalog file, for problems.

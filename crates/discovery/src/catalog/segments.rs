@@ -9,13 +9,10 @@ use super::{
     node::Placed,
 };
 
-/// The key of the catalog file for segments.
-pub(super) const SEGMENTS: &str = "segments";
-
 /// Parses a segment.
 pub(super) fn read_segment(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Segment> {
     let file = reader.file;
-    let mut fields = reader.fields::<file_schema::SegmentEntry>(format!("{SEGMENTS}[{at}]"), entry)?;
+    let mut fields = reader.fields::<file_schema::SegmentEntry>(format!("segments[{at}]"), entry)?;
     let line = fields.line();
     let name = require_plain(&mut fields, "name", "the name of the segment");
     let entity = require_plain(&mut fields, "entity", "the entity of its rows");

@@ -5,45 +5,28 @@ use std::{
     sync::Arc,
 };
 
-use prospector_core::Problem;
-use prospector_core::record::Record;
 use prospector_skills::{SkillDiscovery, SkillFolder};
 
 use super::{
-    entry::{EntryReader, path},
+    entry::{EntryReader, FolderEntry},
     file_schema,
     node::Placed,
-    paths::{nearest_file, watch},
+    paths::{SKILL_FOLDERS, watch},
     section::{Folders, Opening, Section},
 };
-
-/// The default folders of skills, next to the catalog and in the home folder.
-const SKILL_FOLDERS: [&str; 3] = [".agents/skills", ".claude/skills", ".prospector/skills"];
 
 /// The skills.
 pub(super) struct Skills;
 
-#[derive(Debug)]
-pub(super) struct SkillEntry {
-    pub(super) line: u64,
-    pub(super) path: String,
-}
-
 impl Section for Skills {
-    const KEY: &'static str = "skills";
-    type Entry = SkillEntry;
-    type Discovery = SkillDiscovery;
-    type Extra = ();
+    type Entry = FolderEntry;
+    type Loaded = Arc<SkillDiscovery>;
 
-    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<SkillEntry> {
-        let lookup = reader.lookup;
-        let mut fields = reader.fields::<file_schema::SkillEntry>(format!("skills[{at}]"), entry)?;
-        let path = path(&mut fields, "a folder of skills", lookup);
-        let entry = SkillEntry { line: fields.line(), path: path? };
-        (!fields.has_failed()).then_some(entry)
+    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<FolderEntry> {
+        FolderEntry::read::<file_schema::SkillEntry>(reader, format!("skills[{at}]"), "a folder of skills", entry)
     }
 
-    fn files(entries: &[SkillEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
+    fn files(entries: &[FolderEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
         let mut files = Vec::new();
         for folder in usual_folders(folders) {
             if folder.path.exists() {
@@ -56,26 +39,19 @@ impl Section for Skills {
         Some(files)
     }
 
-    async fn load(self, entries: Vec<SkillEntry>, opening: &mut Opening<'_>) -> (Arc<SkillDiscovery>, ()) {
+    async fn load(self, entries: Vec<FolderEntry>, opening: &mut Opening<'_>) -> Self::Loaded {
         let mut folders = usual_folders(&opening.folders);
         for entry in &entries {
             let path = opening.folders.base.join(&entry.path);
             if path.is_dir() {
                 folders.push(SkillFolder { path, required: true });
             } else {
-                let near = nearest_file(&path);
-                let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
-                let problem = Problem::error(opening.place(entry.line), format!("no such folder: {}", path.display()));
-                opening.problems.push(problem.advise(advice));
+                opening.report_missing(entry.line, &path);
             }
         }
         let (skills, problems) = SkillDiscovery::load(&folders);
         opening.problems.extend(problems);
-        (Arc::new(skills.with_pages(opening.web.pages())), ())
-    }
-
-    fn records(discovery: &SkillDiscovery) -> Vec<Record> {
-        discovery.records()
+        Arc::new(skills.with_pages(opening.web.pages()))
     }
 }
 

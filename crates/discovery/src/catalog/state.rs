@@ -15,7 +15,7 @@ use prospector_search::{Index, RefreshReport, SearchError};
 use prospector_state::checksum::unseal;
 use serde::Serialize;
 
-use super::{current, error::CatalogError, facts, section::Opening};
+use super::{error::CatalogError, facts, section::Opening};
 
 /// The entries of a state folder, except stores.
 const ENTRIES: [&str; 11] = [
@@ -38,7 +38,6 @@ const BESIDE: [&str; 4] = ["", "-journal", "-shm", "-wal"];
 fn is_ours(name: &str) -> bool {
     ENTRIES.contains(&name)
         || STORES.iter().any(|store| name.strip_prefix(store).is_some_and(|rest| BESIDE.contains(&rest)))
-        || (name.starts_with("current.") && name.ends_with(".new"))
 }
 
 /// Removes permissions of other users from files in the state folder.
@@ -157,11 +156,9 @@ pub fn discard_damaged(state: &Path) -> Vec<Problem> {
 
 /// Lists the files that can be rebuilt, each with its damage, if any.
 fn caches(state: &Path) -> Vec<(PathBuf, Option<String>)> {
-    let mut sealed: Vec<PathBuf> = vec![current::place(state)];
-    let sources = fs::read_dir(state.join("sources")).into_iter().flatten().flatten();
-    sealed.extend(sources.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "json")));
+    let sources = fs::read_dir(state.join("sources")).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut found = Vec::new();
-    for path in sealed.into_iter().filter(|path| path.is_file()) {
+    for path in sources.filter(|path| path.extension().is_some_and(|end| end == "json") && path.is_file()) {
         let fault = match fs::read(&path) {
             Ok(bytes) => unseal(&bytes).err().map(|broken| broken.to_string()),
             Err(error) => Some(error.to_string()),

@@ -1,6 +1,5 @@
 //! `time_zone` and `stored_in`: the time zone of periods, and those in which times are stored.
 
-use prospector_core::Problem;
 use prospector_core::name::nearest;
 use prospector_semantics::model::{StoredIn, TimeZone};
 
@@ -11,15 +10,15 @@ use super::{
 
 /// Parses the time zone of periods; reports a problem if it is unknown.
 pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> Option<TimeZone> {
-    let place = format!("{}:{}", reader.file, entry.line);
-    let mut fail = |reason: String, advice: String| {
-        reader.problems.push(Problem::error(place.clone(), reason).advise(advice));
-        None
-    };
     let Node::Text(name) = entry.node else {
-        return fail("`time_zone` must be a name".into(), "write `time_zone: Europe/Berlin`, for example".into());
+        reader.fail(entry.line, "`time_zone` must be a name", "write `time_zone: Europe/Berlin`, for example");
+        return None;
     };
-    TimeZone::find(&name).or_else(|| fail(format!("unknown time zone `{name}`"), advise(&name)))
+    let zone = TimeZone::find(&name);
+    if zone.is_none() {
+        reader.fail(entry.line, format!("unknown time zone `{name}`"), advise(&name));
+    }
+    zone
 }
 
 /// Parses `stored_in` of an entity: the time zone of its time column, or of each of several columns. Reports invalid values.

@@ -173,7 +173,8 @@ pub(super) fn note_copy(place: &str, copy: Result<Saved, FetchError>, problems: 
     }
 }
 
-fn ago(age: Duration) -> String {
+/// Renders an age.
+pub(super) fn ago(age: Duration) -> String {
     match age.as_secs() {
         seconds @ 0..=119 => format!("{seconds} s"),
         seconds @ 120..=7199 => format!("{} min", seconds / 60),

@@ -3,22 +3,20 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
-use prospector_api::ApiKind;
+use prospector_api::Api;
 use prospector_connect::sql::Dialect;
 use prospector_core::record::Resource;
 use prospector_core::tokens::estimate;
-use prospector_core::tool::{
-    Answer, BoxFuture, Budget, Callable, Cut, Effect, Text, ToolError, ToolOutput, ToolSpec, compact,
-};
+use prospector_core::tool::{Answer, Budget, Cut, Text, ToolError, ToolOutput, ToolSpec, compact};
 use prospector_queries::VerifiedQueries;
 use prospector_semantics::SemanticModel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
 
+use super::CompactTool;
+use crate::Catalog;
 use crate::target::{Detail, Target, TargetResolver};
-
-pub(super) const NAME: &str = "describe";
 
 /// Maximum number of ids that are described; the others are omitted.
 const MAX_DESCRIBED: usize = 40;
@@ -54,14 +52,11 @@ const ENTRIES: [(&str, &str, &str); 7] = [
 ];
 
 /// The tool.
-pub(super) struct Describe {
-    targets: Arc<TargetResolver>,
-    spec: ToolSpec,
-}
+pub(super) struct Describe(pub(super) Arc<TargetResolver>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(super) struct Args {
     /// Replaced by the forms in [`ENTRIES`].
     ids: Vec<String>,
     /// Include statistics and sample values.
@@ -70,13 +65,17 @@ struct Args {
     query: Option<String>,
 }
 
-impl Describe {
-    pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
+impl CompactTool for Describe {
+    const NAME: &'static str = "describe";
+    type Args = Args;
+
+    fn describe(&self) -> ToolSpec {
+        let targets = &self.0;
         let there: Vec<_> = ENTRIES.iter().filter(|(tool, ..)| targets.has(tool)).collect();
         let details: Vec<&str> = there.iter().map(|(_, details, _)| *details).collect();
         let description =
             format!("Returns the details of catalog entries: {}. Pass all ids in one call.", details.join(", "));
-        let mut spec = ToolSpec::new::<Args>(NAME, &description);
+        let mut spec = ToolSpec::new::<Args>(Self::NAME, &description);
         let forms: String = there.iter().map(|(_, _, form)| *form).collect();
         let fields = &mut spec.input_schema["properties"];
         fields["ids"]["description"] = forms.into();
@@ -85,12 +84,12 @@ impl Describe {
         {
             fields.retain(|field, _| field == "ids");
         }
-        if !targets.schema.has_data()
+        if !targets.catalog.schema.has_data()
             && let Some(fields) = fields.as_object_mut()
         {
             fields.shift_remove("values");
         }
-        Describe { targets: targets.clone(), spec }
+        spec
     }
 
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
@@ -110,7 +109,7 @@ impl Describe {
         let mut left_out: Vec<String> = ids.split_off(ids.len().min(MAX_DESCRIBED));
         let mut wanted: Vec<(String, Option<Target>)> = Vec::new();
         for id in ids {
-            let targets = self.targets.find(&id);
+            let targets = self.0.find(&id);
             if targets.is_empty() {
                 wanted.push((id, None));
             } else {
@@ -121,12 +120,12 @@ impl Describe {
         let shown = join_all(wanted.iter().map(|(id, target)| async move {
             match target {
                 Some(target) => self.show(target, detail, max_tokens).await,
-                None => Err(self.targets.unknown(id)),
+                None => Err(self.0.unknown(id)),
             }
         }))
         .await;
         if shown.iter().all(Result::is_err) {
-            return shown.into_iter().next().unwrap_or_else(|| Err(self.targets.unknown("")));
+            return shown.into_iter().next().unwrap_or_else(|| Err(self.0.unknown("")));
         }
         let mut items = Vec::new();
         for ((id, target), answer) in wanted.into_iter().zip(shown) {
@@ -148,101 +147,61 @@ impl Describe {
         left_out.dedup();
         Ok(Answer::of(Described { items, left_out }, MORE).fit(max_tokens))
     }
+}
 
+impl Describe {
     /// Returns the answer of the tool for an entry; databases and APIs also get an overview.
     async fn show(&self, target: &Target, detail: Detail<'_>, room: usize) -> Result<Answer, ToolError> {
-        let shown = self.targets.show(target, detail, room).await?;
-        match target {
+        let parts = self.0.show(target, detail, room).await?;
+        let Catalog { schema, apis, .. } = &self.0.catalog;
+        let (list, mut head) = match target {
             Target::Database(name) => {
-                let database = self.targets.schema.database(name);
-                let overview = DatabaseOverview {
-                    database: name.clone(),
-                    kind: database.map(|database| database.kind.to_string()).unwrap_or_default(),
-                    sql: self.targets.schema.dialect(name).map(Dialect::id),
-                    description: database.map(|database| database.description.clone()).unwrap_or_default(),
-                    tables: shown.unfit(),
-                };
-                Ok(Answer::of(overview, MORE).fit(room.max(50)))
+                let (database, sql) = (schema.database(name), schema.dialect(name).map(Dialect::id));
+                let (kind, description) = database.map(|known| (known.kind, &known.description)).unzip();
+                ("tables", json!({"database": name, "type": kind, "sql": sql, "description": description}))
             }
             Target::Api(name) => {
-                let api = self.targets.apis.api(name)?;
-                let overview = ApiOverview {
-                    api: name.clone(),
-                    kind: api.kind,
-                    url: api.url.clone(),
-                    description: api.description.clone(),
-                    operations: shown.unfit(),
-                };
-                Ok(Answer::of(overview, MORE).fit(room.max(50)))
+                let Api { kind, url, description, .. } = apis.api(name)?;
+                ("operations", json!({"api": name, "type": kind, "url": url, "description": description}))
             }
-            Target::Table { .. }
-            | Target::Columns { .. }
-            | Target::Path { .. }
-            | Target::Operation { .. }
-            | Target::Document(_)
-            | Target::Section { .. }
-            | Target::Skill(_)
-            | Target::File { .. }
-            | Target::Fact(_)
-            | Target::Metric(_)
-            | Target::Query(_) => Ok(shown),
+            _ => return Ok(parts),
+        };
+        if let Some(fields) = head.as_object_mut() {
+            fields.retain(|_, value| !value.is_null() && *value != "");
         }
+        Ok(Answer::of(Overview { head, list, parts: parts.unfit() }, MORE).fit(room.max(50)))
     }
 }
 
-/// A database with its tables as returned by `list_tables`.
-#[derive(Clone, Serialize)]
-struct DatabaseOverview {
-    database: String,
-    #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
-    kind: String,
-    /// The SQL dialect of its queries.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sql: Option<&'static str>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    description: String,
-    tables: Answer,
+/// A database with its tables, or an API with its operations, as returned by the tool that lists them.
+#[derive(Clone)]
+struct Overview {
+    /// The fields before the list.
+    head: Value,
+    /// The field of the list.
+    list: &'static str,
+    parts: Answer,
 }
 
-impl ToolOutput for DatabaseOverview {
+impl Serialize for Overview {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut whole = self.head.clone();
+        whole[self.list] = self.parts.json().clone();
+        whole.serialize(serializer)
+    }
+}
+
+impl ToolOutput for Overview {
     fn reveals(&self) -> Vec<Resource> {
-        self.tables.reveals()
+        self.parts.reveals()
     }
 
     fn fits(&self, max_tokens: usize) -> bool {
-        self.tables.size() <= max_tokens
+        self.parts.size() <= max_tokens
     }
 
     fn fit(&mut self, budget: Budget<'_>) -> Cut {
-        self.tables = self.tables.fit(budget.tokens);
-        Cut::default()
-    }
-}
-
-/// An API with its operations as returned by `list_api_operations`.
-#[derive(Clone, Serialize)]
-struct ApiOverview {
-    api: String,
-    #[serde(rename = "type")]
-    kind: ApiKind,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    description: String,
-    operations: Answer,
-}
-
-impl ToolOutput for ApiOverview {
-    fn reveals(&self) -> Vec<Resource> {
-        self.operations.reveals()
-    }
-
-    fn fits(&self, max_tokens: usize) -> bool {
-        self.operations.size() <= max_tokens
-    }
-
-    fn fit(&mut self, budget: Budget<'_>) -> Cut {
-        self.operations = self.operations.fit(budget.tokens);
+        self.parts = self.parts.fit(budget.tokens);
         Cut::default()
     }
 }
@@ -380,20 +339,6 @@ fn share_room(sizes: &[usize], room: usize) -> Vec<usize> {
             return rooms;
         }
         kept -= 1;
-    }
-}
-
-impl Callable for Describe {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Reads
-    }
-
-    fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {
-        Box::pin(async move { self.answer(self.spec.arguments(args)?, max_tokens).await })
     }
 }
 

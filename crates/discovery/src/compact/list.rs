@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tokens::estimate;
-use prospector_core::tool::{
-    Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, ToolError, ToolErrorCode, ToolOutput, ToolSpec,
-};
+use prospector_core::tool::{Answer, Budget, Cut, Page, Part, ToolError, ToolOutput, ToolSpec};
 use prospector_facts::Fact;
 use prospector_queries::VerifiedQueries;
 use prospector_semantics::SemanticModel;
@@ -15,9 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
+use super::CompactTool;
 use crate::target::{Target, TargetResolver, shorten};
-
-pub(super) const NAME: &str = "list";
 
 const LIST_TABLES: &str = "list_tables";
 const LIST_OPERATIONS: &str = "list_api_operations";
@@ -52,14 +49,11 @@ const FILTERS: [(&str, &str); 4] = [
 const MAX_OF_EACH: usize = 20;
 
 /// The tool.
-pub(super) struct List {
-    targets: Arc<TargetResolver>,
-    spec: ToolSpec,
-}
+pub(super) struct List(pub(super) Arc<TargetResolver>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(super) struct Args {
     /// A kind of [`KINDS`], or a name as described by [`OF`].
     of: Option<String>,
     /// Accepted instead of a name in `of`.
@@ -99,19 +93,22 @@ fn is_same_kind(kind: &str, word: &str) -> bool {
     singular(kind) == singular(word)
 }
 
-impl List {
-    pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
+impl CompactTool for List {
+    const NAME: &'static str = "list";
+    type Args = Args;
+
+    fn describe(&self) -> ToolSpec {
         let there = |of: &[(&'static str, &'static str)]| -> String {
-            let there: Vec<&str> = of.iter().filter(|(tool, _)| targets.has(tool)).map(|(_, text)| *text).collect();
+            let there: Vec<&str> = of.iter().filter(|(tool, _)| self.0.has(tool)).map(|(_, text)| *text).collect();
             there.join(", ")
         };
         let kinds = there(&KINDS.map(|(word, tool)| (tool, word)));
         let description = format!("Lists all {kinds} of the catalog, or the parts of one entry.").replace('_', " ");
-        let mut spec = ToolSpec::new::<Args>(NAME, &description);
+        let mut spec = ToolSpec::new::<Args>(Self::NAME, &description);
         let of = format!("{kinds}; or a name: {}", there(&OF));
         spec.input_schema["properties"]["of"]["description"] = of.into();
         spec.input_schema["properties"]["filter"]["description"] = there(&FILTERS).into();
-        List { targets: targets.clone(), spec }
+        spec
     }
 
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
@@ -124,52 +121,48 @@ impl List {
             fields["offset"] = json!(args.offset);
             fields
         };
-        if of.eq_ignore_ascii_case("segments") && self.targets.has(SemanticModel::LIST_TOOL) {
+        if of.eq_ignore_ascii_case("segments") && self.0.has(SemanticModel::LIST_TOOL) {
             let fields = json!({"contains": filter.unwrap_or("segment")});
-            return self.targets.call(SemanticModel::LIST_TOOL, paged(fields), max_tokens).await;
+            return self.0.call(SemanticModel::LIST_TOOL, paged(fields), max_tokens).await;
         }
         let is_meant = |word: &str| is_same_kind(word, of);
         if is_meant("tables") {
-            let names = self.targets.schema.databases().map(|database| database.name.clone()).collect();
+            let names = self.0.catalog.schema.databases().map(|database| database.name.clone()).collect();
             let database = only_one(names, "tables", "database")?;
             let fields = json!({"database": database});
-            return self.targets.call(LIST_TABLES, paged(fields), max_tokens).await;
+            return self.0.call(LIST_TABLES, paged(fields), max_tokens).await;
         }
         if is_meant("operations") {
-            let names = self.targets.apis.apis().iter().map(|api| api.name.clone()).collect();
+            let names = self.0.catalog.apis.apis().iter().map(|api| api.name.clone()).collect();
             let api = only_one(names, "operations", "API")?;
             let fields = json!({"api": api, "tag": filter});
-            return self.targets.call(LIST_OPERATIONS, paged(fields), max_tokens).await;
+            return self.0.call(LIST_OPERATIONS, paged(fields), max_tokens).await;
         }
         if let Some((word, tool)) = KINDS.iter().find(|(word, _)| is_meant(word)) {
-            if !self.targets.has(tool) {
-                return Err(ToolError::Respond {
-                    code: ToolErrorCode::Unavailable,
-                    message: format!("the catalog has no {word}"),
-                    suggestion: None,
-                });
+            if !self.0.has(tool) {
+                return Err(ToolError::unavailable(format!("the catalog has no {word}"), None));
             }
             let can_filter = matches!(*word, "facts" | "metrics");
             let fields = if can_filter { json!({"contains": filter}) } else { without_filter(word, filter)? };
-            return self.targets.call(tool, paged(fields), max_tokens).await;
+            return self.0.call(tool, paged(fields), max_tokens).await;
         }
-        match self.targets.find(of).into_iter().next() {
+        match self.0.find(of).into_iter().next() {
             Some(Target::Database(name)) => {
                 let mut fields = without_filter(of, filter)?;
                 fields["database"] = json!(name);
-                self.targets.call(LIST_TABLES, paged(fields), max_tokens).await
+                self.0.call(LIST_TABLES, paged(fields), max_tokens).await
             }
             Some(Target::Table { database, table }) => {
                 let fields = json!({"database": database, "table": table, "to": filter});
-                self.targets.call("get_table_relationships", fields, max_tokens).await
+                self.0.call("get_table_relationships", fields, max_tokens).await
             }
             Some(Target::Path { database, table, to }) => {
                 let fields = json!({"database": database, "table": table, "to": to});
-                self.targets.call("get_table_relationships", fields, max_tokens).await
+                self.0.call("get_table_relationships", fields, max_tokens).await
             }
             Some(Target::Api(name)) => {
                 let fields = paged(json!({"api": name, "tag": filter}));
-                self.targets.call(LIST_OPERATIONS, fields, max_tokens).await
+                self.0.call(LIST_OPERATIONS, fields, max_tokens).await
             }
             Some(Target::Document(name)) => {
                 without_filter(of, filter)?;
@@ -177,7 +170,7 @@ impl List {
             }
             Some(Target::Skill(name)) => {
                 without_filter(of, filter)?;
-                self.targets.call("list_skill_links", json!({"name": name}), max_tokens).await
+                self.0.call("list_skill_links", json!({"name": name}), max_tokens).await
             }
             Some(
                 Target::Columns { .. }
@@ -188,17 +181,19 @@ impl List {
                 | Target::Metric(_)
                 | Target::Query(_),
             ) => Err(ToolError::invalid(format!("`{of}` has no parts to list"), Some("call describe".into()))),
-            None => Err(self.targets.unknown(of)),
+            None => Err(self.0.unknown(of)),
         }
     }
+}
 
+impl List {
     /// Lists the first entries of every kind.
     async fn everything(&self, max_tokens: usize) -> Result<Answer, ToolError> {
-        let kinds: Vec<&(&str, &str)> = KINDS[..7].iter().filter(|(_, tool)| self.targets.has(tool)).collect();
+        let kinds: Vec<&(&str, &str)> = KINDS[..7].iter().filter(|(_, tool)| self.0.has(tool)).collect();
         let asked = kinds.len();
         let mut all = Vec::new();
         for (word, tool) in kinds {
-            let answer = self.targets.call(tool, json!({"limit": MAX_OF_EACH}), max_tokens).await?;
+            let answer = self.0.call(tool, json!({"limit": MAX_OF_EACH}), max_tokens).await?;
             if answer.whole::<Page<Fact>>().is_none_or(|facts| !facts.items.is_empty()) {
                 all.push((*word, answer.unfit()));
             }
@@ -208,7 +203,7 @@ impl List {
 
     /// Lists the sections of a document, for which the full set has no tool.
     fn sections(&self, name: &str, args: &Args, max_tokens: usize) -> Result<Answer, ToolError> {
-        let document = self.targets.documents.resolve(name).ok_or_else(|| self.targets.unknown(name))?;
+        let document = self.0.catalog.documents.resolve(name).ok_or_else(|| self.0.unknown(name))?;
         let sections = document.sections.iter().map(|section| section.full_name()).collect();
         let sections = Page::cut(sections, args.offset.unwrap_or(0), args.limit.unwrap_or(100));
         Ok(Answer::of(Sections { document: name.to_owned(), sections }, "call again with offset").fit(max_tokens))
@@ -297,19 +292,5 @@ fn without_filter(of: &str, filter: Option<&str>) -> Result<Value, ToolError> {
             let message = format!("`{of}` cannot be filtered");
             Err(ToolError::invalid(message, Some("omit filter, or call search".into())))
         }
-    }
-}
-
-impl Callable for List {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Reads
-    }
-
-    fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {
-        Box::pin(async move { self.answer(self.spec.arguments(args)?, max_tokens).await })
     }
 }

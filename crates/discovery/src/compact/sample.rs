@@ -2,24 +2,22 @@
 
 use std::sync::Arc;
 
-use prospector_core::tool::{Answer, BoxFuture, Callable, Effect, ToolError, ToolSpec};
+use prospector_core::tool::{Answer, Effect, ToolError, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::CompactTool;
 use crate::target::{MAX_ID_BYTES, TargetResolver, shorten};
 
 pub(crate) const NAME: &str = "sample";
 
 /// The tool.
-pub(super) struct Sample {
-    targets: Arc<TargetResolver>,
-    spec: ToolSpec,
-}
+pub(super) struct Sample(pub(super) Arc<TargetResolver>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(super) struct Args {
     /// database.table.column
     #[serde(alias = "id", alias = "name")]
     column: String,
@@ -33,10 +31,16 @@ struct Args {
     limit: Option<usize>,
 }
 
-impl Sample {
-    pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
-        let description = "Returns the distinct values of a table column, most frequent first.";
-        Sample { targets: targets.clone(), spec: ToolSpec::new::<Args>(NAME, description) }
+impl CompactTool for Sample {
+    const NAME: &'static str = NAME;
+    type Args = Args;
+
+    fn describe(&self) -> ToolSpec {
+        ToolSpec::new::<Args>(NAME, "Returns the distinct values of a table column, most frequent first.")
+    }
+
+    fn effect(&self) -> Effect {
+        self.0.effect("get_sample_values")
     }
 
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
@@ -54,9 +58,9 @@ impl Sample {
         let cuts = || id.match_indices('.').map(|(at, _)| (&id[..at], &id[at + 1..]));
         // An existing table with this column; otherwise the last existing table, or the parts of the id.
         let tables: Vec<((String, String), &str)> =
-            cuts().filter_map(|(table, column)| Some((self.targets.table(table)?, column))).collect();
+            cuts().filter_map(|(table, column)| Some((self.0.table(table)?, column))).collect();
         let has = |((database, table), column): &&((String, String), &str)| {
-            self.targets.schema.resolve_column(&format!("{database}.{table}.{column}")).is_some()
+            self.0.catalog.schema.resolve_column(&format!("{database}.{table}.{column}")).is_some()
         };
         let found = tables.iter().find(has).or_else(|| tables.last());
         let (database, table, column) = match found {
@@ -71,20 +75,6 @@ impl Sample {
         };
         let fields = json!({"database": database, "table": table, "column": column, "contains": args.contains,
                             "limit": args.limit});
-        self.targets.call("get_sample_values", fields, max_tokens).await
-    }
-}
-
-impl Callable for Sample {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn effect(&self) -> Effect {
-        self.targets.effect("get_sample_values")
-    }
-
-    fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {
-        Box::pin(async move { self.answer(self.spec.arguments(args)?, max_tokens).await })
+        self.0.call("get_sample_values", fields, max_tokens).await
     }
 }

@@ -8,9 +8,7 @@ use std::{
 use prospector_connect::sql::Dialect;
 use prospector_core::Kind;
 use prospector_core::record::Resource;
-use prospector_core::tool::{
-    Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, Text, Tool, ToolError, ToolOutput, ToolSpec, compact,
-};
+use prospector_core::tool::{Answer, Budget, Cut, Page, Part, Text, Tool, ToolError, ToolOutput, ToolSpec, compact};
 use prospector_queries::VerifiedQueries;
 use prospector_schema::{TableHit, TableHits, joins::KeyJoin};
 use prospector_semantics::SemanticModel;
@@ -18,20 +16,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::CompactTool;
 use crate::search_all::{SearchAll, SearchHit};
 use crate::target::TargetResolver;
 
-pub(super) const NAME: &str = "search";
-
 /// The tool.
-pub(super) struct Search {
-    targets: Arc<TargetResolver>,
-    spec: ToolSpec,
-}
+pub(super) struct Search(pub(super) Arc<TargetResolver>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+pub(super) struct Args {
     query: String,
     /// A single kind returns more detail.
     kinds: Option<Vec<Wanted>>,
@@ -52,8 +46,12 @@ enum Wanted {
     Query,
 }
 
-impl Search {
-    pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
+impl CompactTool for Search {
+    const NAME: &'static str = "search";
+    type Args = Args;
+
+    fn describe(&self) -> ToolSpec {
+        let targets = &self.0;
         let tools = [
             ("table", "database tables", "search_tables"),
             ("operation", "API operations", "search_operations"),
@@ -68,7 +66,7 @@ impl Search {
             "Searches the data catalog: finds {}facts for a question, best first{joins}.",
             there.collect::<String>()
         );
-        let mut spec = ToolSpec::new::<Args>(NAME, &description);
+        let mut spec = ToolSpec::new::<Args>(Self::NAME, &description);
         // Kinds without entries in the catalog are not offered.
         if let Some(Value::Array(kinds)) = spec.input_schema.pointer_mut("/properties/kinds/items/enum") {
             kinds.retain(|kind| tools.iter().all(|(name, _, tool)| kind != name || targets.has(tool)));
@@ -78,7 +76,7 @@ impl Search {
         {
             properties.shift_remove("database");
         }
-        Search { targets: targets.clone(), spec }
+        spec
     }
 
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
@@ -97,24 +95,26 @@ impl Search {
             Some(Wanted::Skill) => "search_skills",
             Some(Wanted::Fact | Wanted::Metric | Wanted::Query) | None => "search",
         };
-        if own != "search" && self.targets.has(own) {
+        if own != "search" && self.0.has(own) {
             let fields = json!({"query": query, "limit": limit, "database": database});
-            return self.targets.call(own, fields, max_tokens).await;
+            return self.0.call(own, fields, max_tokens).await;
         }
         let fields = json!({"query": query, "kinds": kinds, "limit": limit});
-        let found = self.targets.call("search", fields, max_tokens).await?;
+        let found = self.0.call("search", fields, max_tokens).await?;
         self.with_joins(query, found, max_tokens).await
     }
+}
 
+impl Search {
     /// Adds join keys to the hits that are tables.
     async fn with_joins(&self, query: String, found: Answer, max_tokens: usize) -> Result<Answer, ToolError> {
         let Some(hits) = found.whole::<Page<SearchHit>>() else { return Ok(found) };
         let tables = hits.items.iter().filter(|hit| hit.kind == Kind::Table).count();
-        if tables == 0 || !self.targets.has("search_tables") {
+        if tables == 0 || !self.0.has("search_tables") {
             return Ok(found);
         }
         let fields = json!({"query": query, "limit": tables});
-        let more = self.targets.call("search_tables", fields, max_tokens).await?;
+        let more = self.0.call("search_tables", fields, max_tokens).await?;
         let Some(TableHits(shown)) = more.output() else { return Ok(found) };
         let joined: HashMap<String, &TableHit> =
             shown.items.iter().map(|table| (format!("{}.{}", table.database, table.table), table)).collect();
@@ -242,20 +242,6 @@ impl ToolOutput for JoinedHits {
         rest.extend(self.page.beside());
         let rest = if rest.is_empty() { String::new() } else { compact::render(&rest.into()) };
         Text { parts: vec![compact::render(&rows.into())], rest }
-    }
-}
-
-impl Callable for Search {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Reads
-    }
-
-    fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {
-        Box::pin(async move { self.answer(self.spec.arguments(args)?, max_tokens).await })
     }
 }
 

@@ -9,9 +9,7 @@ use prospector_connect::source::unpacked_path;
 use prospector_core::Problem;
 
 use super::finding::{Address, Finding, FindingKind};
-
-/// File names that do not identify an API, which is then named after its folder.
-const PLAIN_NAMES: [&str; 6] = ["api", "index", "main", "openapi", "schema", "swagger"];
+use crate::paths::PLAIN_API_NAMES;
 
 /// Splits `NAME=SOURCE`. A source that exists as written has no name.
 pub(super) fn split(source: &str) -> (Option<&str>, &str) {
@@ -78,7 +76,7 @@ pub(super) fn of_folder(path: &Path) -> String {
 pub(super) fn of_api(path: &Path) -> String {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
     let stem = stem.trim_end_matches(".openapi").trim_end_matches(".swagger").trim_end_matches(".tools");
-    match PLAIN_NAMES.contains(&stem) {
+    match PLAIN_API_NAMES.contains(&stem) {
         true => of_folder(path.parent().unwrap_or(Path::new(""))),
         false => plain(stem),
     }

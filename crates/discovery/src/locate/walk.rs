@@ -10,12 +10,12 @@ use std::{
 };
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use prospector_skills::SkillFolder;
 
 use super::{
     classify::{Class, classify},
     skipped::{Reason, Skipped},
 };
+use crate::paths::SKILL_FOLDERS;
 
 /// Maximum depth of a scan.
 const MAX_DEPTH: usize = 12;
@@ -33,9 +33,6 @@ const TOOLS: [&str; 10] =
     [".git", ".env", ".venv", ".mcp.json", ".prospector", ".cursor", ".gemini", ".idea", ".vscode", ".DS_Store"];
 /// Output folders of dbt; only its manifest is read from there.
 const DBT_FOLDERS: [&str; 4] = ["dbt_modules", "dbt_packages", "logs", "target"];
-
-/// Hidden folders that commonly contain skills.
-const SKILL_FOLDERS: [&str; 3] = [".agents/skills", ".claude/skills", ".prospector/skills"];
 
 /// The result of a scan.
 #[derive(Debug, Default)]
@@ -90,8 +87,9 @@ pub(super) fn walk(root: &Path) -> std::io::Result<Tree> {
     std::fs::read_dir(root)?;
     let mut tree = Tree::default();
     let mut open = vec![Open { path: root.to_owned(), depth: 0, ignores: Rc::default() }];
-    let usual = SKILL_FOLDERS.map(|folder| root.join(folder)).into_iter().filter(|folder| folder.is_dir());
-    open.extend(usual.map(|path| Open { path, depth: MAX_DEPTH - 2, ignores: Rc::default() }));
+    let usual = SKILL_FOLDERS.map(|folder| root.join(folder));
+    let found = usual.iter().filter(|folder| folder.is_dir()).cloned();
+    open.extend(found.map(|path| Open { path, depth: MAX_DEPTH - 2, ignores: Rc::default() }));
     let mut seen = 0;
     while let Some(folder) = open.pop() {
         let Ok(entries) = std::fs::read_dir(&folder.path) else {
@@ -126,7 +124,6 @@ pub(super) fn walk(root: &Path) -> std::io::Result<Tree> {
         }
     }
     // The default folders of skills are scanned for skills only.
-    let usual = SKILL_FOLDERS.map(|folder| root.join(folder));
     let is_wanted =
         |path: &Path, class: Class| class == Class::Skill || !usual.iter().any(|usual| path.starts_with(usual));
     tree.files.retain(|(path, class)| is_wanted(path, *class));
@@ -179,7 +176,6 @@ fn with_ignores(folder: &Open) -> Rc<Vec<Gitignore>> {
 
 /// Returns the folders of single skills.
 pub(super) fn skill_folders(tree: &Tree) -> Vec<PathBuf> {
-    let is_skill = |path: &&PathBuf| path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(SkillFolder::FILE));
-    let files = tree.files.iter().map(|(path, _)| path).filter(is_skill);
-    files.filter_map(|path| path.parent().map(Path::to_owned)).collect()
+    let skills = tree.files.iter().filter(|(_, class)| *class == Class::Skill);
+    skills.filter_map(|(path, _)| path.parent().map(Path::to_owned)).collect()
 }

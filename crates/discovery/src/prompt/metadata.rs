@@ -41,82 +41,52 @@ pub(super) fn pieces(catalog: &Catalog) -> Vec<Piece> {
     for api in catalog.apis.apis() {
         let group = with_description(&format!("API {} ({})", api.name, api.kind.as_str()), &api.description);
         if api.server.is_some() {
-            pieces.push(server(api, group));
+            pieces.push(server(api, &group));
             continue;
         }
         for operation in &api.operations {
-            let id = format!("{}.{}", api.name, operation.name);
-            pieces.push(Piece {
-                kind: Kind::Operation,
-                reveals: vec![
-                    Resource::new(ResourceKind::Operation, id.clone()),
-                    Resource::new(ResourceKind::Api, api.name.clone()),
-                ],
-                id,
-                group: group.clone(),
-                text: operation_head(operation),
-            });
+            let id = api.id_of(operation);
+            let mut one = piece(Kind::Operation, &id, &group, operation_head(operation));
+            one.reveals.push(Resource::new(ResourceKind::Api, api.name.clone()));
+            pieces.push(one);
         }
     }
     for document in catalog.documents.documents().iter().filter(|document| !document.is_resource()) {
         let sections: Vec<&str> = document.sections.iter().map(|section| section.heading()).collect();
         let head = with_description(&format!("  {}", document.name), &document.description);
-        pieces.push(Piece {
-            kind: Kind::Document,
-            id: document.name.clone(),
-            group: "Documents and their sections:".into(),
-            text: format!("{head} [{}]", sections.join("; ")),
-            reveals: vec![Resource::new(ResourceKind::Document, document.name.clone())],
-        });
+        let text = format!("{head} [{}]", sections.join("; "));
+        pieces.push(piece(Kind::Document, &document.name, "Documents and their sections:", text));
     }
     for fact in catalog.facts.records() {
-        pieces.push(Piece {
-            kind: Kind::Fact,
-            group: "Facts:".into(),
-            text: format!("  {}: {}", fact.name, fact.description),
-            reveals: vec![Resource::new(ResourceKind::Fact, fact.id.clone())],
-            id: fact.id,
-        });
+        let text = format!("  {}: {}", fact.name, fact.description);
+        pieces.push(piece(Kind::Fact, &fact.id, "Facts:", text));
     }
     for metric in catalog.metrics.metrics() {
-        pieces.push(Piece {
-            kind: Kind::Metric,
-            id: metric.name.clone(),
-            group: "Metrics:".into(),
-            text: format!("  {}: {}", metric.name, catalog.metrics.define(metric)),
-            reveals: vec![Resource::new(ResourceKind::Metric, metric.name.clone())],
-        });
+        let text = format!("  {}: {}", metric.name, catalog.metrics.define(metric));
+        pieces.push(piece(Kind::Metric, &metric.name, "Metrics:", text));
     }
     for segment in catalog.metrics.segments() {
-        pieces.push(Piece {
-            kind: Kind::Metric,
-            id: segment.name.clone(),
-            group: "Segments (sets that metrics are restricted to; FROM segments.NAME has the keys):".into(),
-            text: format!("  {}: {}", segment.name, catalog.metrics.define_segment(segment)),
-            reveals: vec![Resource::new(ResourceKind::Metric, segment.name.clone())],
-        });
+        let group = "Segments (sets that metrics are restricted to; FROM segments.NAME has the keys):";
+        let text = format!("  {}: {}", segment.name, catalog.metrics.define_segment(segment));
+        pieces.push(piece(Kind::Metric, &segment.name, group, text));
     }
     for skill in catalog.skills.skills().iter().filter(|skill| skill.server.is_none()) {
-        pieces.push(Piece {
-            kind: Kind::Skill,
-            id: skill.name.clone(),
-            group: "Skills:".into(),
-            text: format!("  {}: {}", skill.name, skill.description),
-            reveals: vec![Resource::new(ResourceKind::Skill, skill.name.clone())],
-        });
+        let text = format!("  {}: {}", skill.name, skill.description);
+        pieces.push(piece(Kind::Skill, &skill.name, "Skills:", text));
     }
     pieces
 }
 
+/// Returns the piece of an entry that reveals itself.
+fn piece(kind: Kind, id: &str, group: &str, text: String) -> Piece {
+    Piece { kind, id: id.to_owned(), group: group.to_owned(), text, reveals: vec![Resource::new(kind.into(), id)] }
+}
+
 /// Describes an MCP server by its number of tools: its own texts are never part of a system prompt.
-fn server(api: &Api, group: String) -> Piece {
-    Piece {
-        kind: Kind::Operation,
-        id: api.name.clone(),
-        group,
-        text: format!("  {} tools of an MCP server, found by search", api.operations.len()),
-        reveals: vec![Resource::new(ResourceKind::Api, api.name.clone())],
-    }
+fn server(api: &Api, group: &str) -> Piece {
+    let text = format!("  {} tools of an MCP server, found by search", api.operations.len());
+    let reveals = vec![Resource::new(ResourceKind::Api, api.name.clone())];
+    Piece { reveals, ..piece(Kind::Operation, &api.name, group, text) }
 }
 
 /// `  getOrder(id, page?) GET /orders/{id}: description`

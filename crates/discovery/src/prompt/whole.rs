@@ -52,16 +52,7 @@ pub(super) fn section(document: &Document, section: &Section) -> String {
 }
 
 fn operation<'a>(catalog: &'a Catalog, piece: &Piece) -> Option<(&'a Api, &'a Operation)> {
-    if piece.kind != Kind::Operation {
-        return None;
-    }
-    let api = catalog
-        .apis
-        .apis()
-        .iter()
-        .find(|api| piece.id.strip_prefix(&api.name).is_some_and(|rest| rest.starts_with('.')))?;
-    let name = &piece.id[api.name.len() + 1..];
-    Some((api, api.operations.iter().find(|operation| operation.name == name)?))
+    (piece.kind == Kind::Operation).then(|| catalog.apis.find_operation(&piece.id)).flatten()
 }
 
 fn whole_operation(operation: &Operation) -> String {
@@ -136,12 +127,10 @@ fn render_shape(shape: &Shape) -> String {
 fn whole_parameter(parameter: &Parameter) -> String {
     let mut text = format!("{} {}", parameter.name, parameter.r#type);
     if !parameter.values.is_empty() {
-        text.push(' ');
-        terse(&Value::Array(parameter.values.clone()), &mut text);
+        text.push_str(&format!(" {}", terse(&Value::Array(parameter.values.clone()))));
     }
     if let Some(default) = &parameter.default {
-        text.push_str(" = ");
-        terse(default, &mut text);
+        text.push_str(&format!(" = {}", terse(default)));
     }
     if !parameter.description.is_empty() {
         text.push_str(&format!(": {}", parameter.description));
@@ -150,28 +139,15 @@ fn whole_parameter(parameter: &Parameter) -> String {
 }
 
 /// Renders JSON without quotes and spaces.
-fn terse(value: &Value, out: &mut String) {
+fn terse(value: &Value) -> String {
     match value {
-        Value::String(text) => out.push_str(text),
-        Value::Array(items) => {
-            out.push('[');
-            for (at, item) in items.iter().enumerate() {
-                out.push_str(if at > 0 { "," } else { "" });
-                terse(item, out);
-            }
-            out.push(']');
-        }
+        Value::String(text) => text.clone(),
+        Value::Array(items) => format!("[{}]", items.iter().map(terse).collect::<Vec<_>>().join(",")),
         Value::Object(fields) => {
-            out.push('{');
-            for (at, (name, value)) in fields.iter().enumerate() {
-                out.push_str(if at > 0 { "," } else { "" });
-                out.push_str(name);
-                out.push(':');
-                terse(value, out);
-            }
-            out.push('}');
+            let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name}:{}", terse(value))).collect();
+            format!("{{{}}}", fields.join(","))
         }
-        other => out.push_str(&other.to_string()),
+        other => other.to_string(),
     }
 }
 
@@ -183,8 +159,7 @@ mod tests {
 
     #[test]
     fn renders_json_tersely() {
-        let mut text = String::new();
-        terse(&json!({"id": "integer", "tags": ["string"], "n": 3, "of": {"x": null}}), &mut text);
+        let text = terse(&json!({"id": "integer", "tags": ["string"], "n": 3, "of": {"x": null}}));
         assert_eq!(text, "{id:integer,tags:[string],n:3,of:{x:null}}");
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use prospector_core::named_enum;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Evidence that the answer to a query is not what it appears to be. It never blocks the query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -64,7 +64,7 @@ impl fmt::Display for QueryWarning {
 
 named_enum! {
     /// What a [`QueryWarning`] is about. It is serialized as [`WarningCode::as_str`].
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     #[non_exhaustive]
     pub enum WarningCode {

@@ -20,7 +20,7 @@ impl StepRunner<'_> {
     /// Calls the operation of the step, and converts the response to rows.
     pub(super) async fn call(&self, step: &Step, call: &OperationCall, inputs: &Inputs, done: &mut StepRun) {
         let id = &call.operation;
-        let Some((api, operation)) = self.split(id) else {
+        let Some((api, operation)) = self.catalog.apis.find_operation(id) else {
             return done.fail("not_found", format!("unknown operation `{id}`"), None);
         };
         if step.writes {
@@ -39,12 +39,12 @@ impl StepRunner<'_> {
             }
         };
         let tools = DiscoveryTools::new(self.catalog, Profile::DEFAULT);
-        let sent = json!({"api": api, "operation": operation, "arguments": arguments});
+        let sent = json!({"api": api.name, "operation": operation.name, "arguments": arguments});
         match tools.call(DiscoveryTools::INVOKE_TOOL, sent).await {
             Ok(answer) => {
                 let answer = answer.json();
-                let is_query = self.catalog.apis.find(api, operation).is_some_and(|found| found.method == "QUERY");
-                let answer = if is_query { unwrap_data(&answer["answer"]) } else { &answer["answer"] };
+                let answer =
+                    if operation.method == "QUERY" { unwrap_data(&answer["answer"]) } else { &answer["answer"] };
                 let (columns, rows) = make_rows(answer);
                 done.notes.push(format!("called {id} with {}", Value::Object(arguments)));
                 done.has_more = rows.len() > MAX_ROWS;
@@ -54,8 +54,8 @@ impl StepRunner<'_> {
             }
             // Without callable APIs the tool does not exist.
             Err(ToolError::Respond { code: ToolErrorCode::UnknownTool, .. }) => {
-                let message = format!("`{id}` was not called: the catalog does not allow calls of `{api}`");
-                let advice = format!("set `invoke: true` for `{api}` in the catalog, or remove this step");
+                let message = format!("`{id}` was not called: the catalog does not allow calls of `{}`", api.name);
+                let advice = format!("set `invoke: true` for `{}` in the catalog, or remove this step", api.name);
                 done.fail(ToolErrorCode::NotCalled.to_string(), message, Some(advice));
             }
             Err(ToolError::Respond { code, message, suggestion }) => {
@@ -63,12 +63,6 @@ impl StepRunner<'_> {
             }
             Err(error) => done.fail("failed", format!("{id}: {error}"), None),
         }
-    }
-
-    /// Splits an id into API and operation. Names of both may contain dots.
-    fn split<'i>(&self, id: &'i str) -> Option<(&'i str, &'i str)> {
-        let known = |at: usize| self.catalog.apis.find(&id[..at], &id[at + 1..]).is_some();
-        id.match_indices('.').find(|(at, _)| known(*at)).map(|(at, _)| (&id[..at], &id[at + 1..]))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::iter::Peekable;
 
-use super::numbers::Written;
+use super::numbers::{Written, is_currency_sign};
 
 /// A calculation of numbers of a sentence.
 #[derive(Debug, PartialEq)]
@@ -73,7 +73,18 @@ fn read_chain(sentence: &str, numbers: &[Written], begin: usize) -> (Option<Calc
 
 /// Returns whether the character may be next to a number: a unit, emphasis or a space.
 fn is_mark(c: char) -> bool {
-    matches!(c, '%' | '*' | '`' | '$' | '¢'..='¥' | '\u{20a0}'..='\u{20cf}')
+    matches!(c, '%' | '*' | '`') || is_currency_sign(c)
+}
+
+/// Returns the operator that a character stands for.
+pub(super) fn find_operator(c: char) -> Option<char> {
+    match c {
+        '+' | '-' | '*' | '/' => Some(c),
+        '−' | '–' => Some('-'),
+        '×' | 'x' | '·' => Some('*'),
+        '÷' => Some('/'),
+        _ => None,
+    }
 }
 
 /// Parses a single operator with optional parentheses.
@@ -82,17 +93,14 @@ fn read_signs(between: &str) -> Option<Vec<Part>> {
     let mut operators = 0;
     // `**` is bold text.
     for c in between.replace("**", "").chars() {
-        let sign = match c {
-            '+' | '-' | '*' | '/' => c,
-            '−' | '–' => '-',
-            '×' | 'x' | '·' => '*',
-            '÷' => '/',
-            '(' | ')' => c,
-            c if c.is_whitespace() || is_mark(c) => continue,
-            _ => return None,
-        };
-        operators += usize::from(!matches!(sign, '(' | ')'));
-        parts.push(Part::Sign(sign));
+        let operator = find_operator(c);
+        operators += usize::from(operator.is_some());
+        match operator {
+            Some(sign) => parts.push(Part::Sign(sign)),
+            None if matches!(c, '(' | ')') => parts.push(Part::Sign(c)),
+            None if c.is_whitespace() || is_mark(c) => {}
+            None => return None,
+        }
     }
     (operators == 1).then_some(parts)
 }

@@ -10,7 +10,7 @@ use super::{
     columns::Stated,
     figures::{Figure, Judge, TableRow, Value, Verdict},
     labels::{Label, find_key, find_label, is_label},
-    lookup::find_value,
+    lookup::is_in_result,
     mentions::{Mention, Names, find_period},
     numbers::{Values, Written, find_numbers},
     reference::{Filled, Reference, ReferenceError, fill, find_references},
@@ -306,8 +306,7 @@ impl<'a> Tracer<'a> {
             masked.push(cell);
         }
         let exists = |number: &Written| {
-            let is_value =
-                |at: &usize| find_value(number, &self.sources, *at, &self.sources[*at].all_rows(), None).is_some();
+            let is_value = |at: &usize| is_in_result(number, &self.sources, *at);
             entries.has(number) || self.question.has(number) || sources.iter().any(is_value)
         };
         find_numbers(sentence, &masked, &exists)
@@ -339,9 +338,7 @@ impl<'a> Tracer<'a> {
             || has_period(&parts.entries, text, &period)
             || has_period(&self.basis.entries.knowledge, text, &period);
         let mention = find_period(&period, &self.sources, cited);
-        let is_cell = |number: &Written| {
-            cited.iter().any(|at| find_value(number, &self.sources, *at, &self.sources[*at].all_rows(), None).is_some())
-        };
+        let is_cell = |number: &Written| cited.iter().any(|at| is_in_result(number, &self.sources, *at));
         let is_number = period.is_year
             && mention.as_ref().is_none_or(|mention| mention.rows.is_empty())
             && (!is_said || find_numbers(text, &[], &|_| false).iter().any(is_cell));
@@ -460,8 +457,7 @@ impl<'a> Tracer<'a> {
         }
         let place = Place { inherited: &[], head: None, row: 0 };
         for number in self.list_numbers(parts.sentence, &masked, &sources, &Values::default(), &place) {
-            let all = |at: usize| self.sources[at].all_rows();
-            let is_there = sources.iter().any(|at| find_value(&number, &self.sources, *at, &all(*at), None).is_some());
+            let is_there = sources.iter().any(|at| is_in_result(&number, &self.sources, *at));
             let is_said = self.question.has(&number)
                 || self.texts.has(&number)
                 || sources.iter().any(|at| self.sources[*at].says(&number));

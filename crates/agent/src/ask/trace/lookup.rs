@@ -41,6 +41,11 @@ pub(super) fn find_value(
     None
 }
 
+/// Returns whether any row of a result contains a number.
+pub(super) fn is_in_result(written: &Written, sources: &[Source<'_>], source: usize) -> bool {
+    find_value(written, sources, source, &sources[source].all_rows(), None).is_some()
+}
+
 /// Finds a number in the cell at this row and column.
 pub(super) fn find_in_cell(
     written: &Written,

@@ -192,7 +192,7 @@ fn read_unit(text: &str, at: usize) -> (&str, usize) {
     (&rest[..end], begin + end)
 }
 
-fn is_currency_sign(c: char) -> bool {
+pub(super) fn is_currency_sign(c: char) -> bool {
     matches!(c, '$' | '¢'..='¥' | '\u{20a0}'..='\u{20cf}')
 }
 

@@ -11,16 +11,14 @@
 
 use std::{collections::BTreeSet, ops::Range, sync::LazyLock};
 
-use prospector_text::numbers::write_number;
 use regex::Regex;
-use serde_json::Value;
 
 use prospector_text::periods::{CitedPeriod, find_cited};
 
 use super::{
-    calculation::{Part, evaluate},
+    calculation::{Part, evaluate, find_operator},
     mentions::Rows,
-    source::{Key, Source, country_of},
+    source::{Key, Source, country_of, write_cell},
 };
 
 /// Maximum number of columns that an error lists.
@@ -168,12 +166,7 @@ impl<'a> Reader<'a> {
             }
             let rest = self.rest.trim_start();
             let Some(sign) = rest.chars().next() else { return Ok(parts) };
-            let operator = match sign {
-                '+' | '-' | '*' | '/' => sign,
-                '−' | '–' => '-',
-                '×' => '*',
-                _ => return Err(self.syntax()),
-            };
+            let operator = find_operator(sign).ok_or_else(|| self.syntax())?;
             self.rest = &rest[sign.len_utf8()..];
             parts.push(Part::Sign(operator));
         }
@@ -194,20 +187,21 @@ impl<'a> Reader<'a> {
         self.read_cells(Some(name), None)
     }
 
-    /// Parses a name, quoted or not.
-    fn read_name(&mut self) -> Result<String, ReferenceError> {
+    /// Parses a text in quotes, or up to the end of a word.
+    fn read_text(&mut self, is_end: fn(char) -> bool) -> Result<&'a str, ReferenceError> {
         let rest = self.rest.trim_start();
-        if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '`' | '\'')) {
-            let Some(end) = rest[1..].find(quote) else { return Err(self.syntax()) };
-            self.rest = &rest[end + 2..];
-            return Ok(rest[1..=end].to_owned());
-        }
-        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-        if end == 0 {
-            return Err(self.syntax());
-        }
-        self.rest = &rest[end..];
-        Ok(rest[..end].to_owned())
+        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '`' | '\''));
+        let (text, rest) = match quote {
+            Some(quote) => rest[1..].split_once(quote).ok_or_else(|| self.syntax())?,
+            None => rest.split_at(rest.find(is_end).unwrap_or(rest.len())),
+        };
+        self.rest = rest;
+        Ok(text)
+    }
+
+    fn read_name(&mut self) -> Result<String, ReferenceError> {
+        let name = self.read_text(|c| !c.is_alphanumeric() && c != '_')?;
+        if name.is_empty() { Err(self.syntax()) } else { Ok(name.to_owned()) }
     }
 
     /// Computes the cells of a column as one number.
@@ -240,7 +234,7 @@ impl<'a> Reader<'a> {
         let is_whole = function.is_some() && rows.len() == source.rows.len() && rows.len() > 1;
         let numbers: Option<Vec<f64>> = rows.iter().map(|row| source.rows[*row][column].number).collect();
         let cell = match (function, rows.as_slice()) {
-            (None, [row]) => Some(write(&source.query.rows[*row][column])),
+            (None, [row]) => Some(write_cell(&source.query.rows[*row][column])),
             (None, several) => return Err(ReferenceError::SeveralRows { query, column: name, rows: several.len() }),
             _ => None,
         };
@@ -284,7 +278,7 @@ impl<'a> Reader<'a> {
                 if !self.take('=') {
                     return Err(self.syntax());
                 }
-                let value = Wanted::read(self.read_value()?, source);
+                let value = Wanted::read(self.read_text(|c| matches!(c, ' ' | ')'))?, source);
                 rows.retain(|row| value.is_cell(source, *row, at));
                 columns.insert(at);
                 wanted.push(format!("`{name}` = `{}`", value.text));
@@ -293,19 +287,6 @@ impl<'a> Reader<'a> {
             }
         }
         Ok((rows, columns, wanted.join(" and ")))
-    }
-
-    /// Parses a value in quotes, or up to a space or a parenthesis.
-    fn read_value(&mut self) -> Result<&'a str, ReferenceError> {
-        let rest = self.rest.trim_start();
-        if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '\'' | '"')) {
-            let Some(end) = rest[1..].find(quote) else { return Err(self.syntax()) };
-            self.rest = &rest[end + 2..];
-            return Ok(&rest[1..=end]);
-        }
-        let end = rest.find([' ', ')']).unwrap_or(rest.len());
-        self.rest = &rest[end..];
-        Ok(&rest[..end])
     }
 }
 
@@ -366,13 +347,5 @@ fn aggregate(function: &str, numbers: &[f64]) -> f64 {
         "min" => numbers.iter().copied().fold(f64::INFINITY, f64::min),
         "max" => numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         _ => sum,
-    }
-}
-
-fn write(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Number(number) if number.is_f64() => number.as_f64().map(write_number).unwrap_or_default(),
-        other => other.to_string(),
     }
 }

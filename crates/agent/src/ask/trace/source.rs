@@ -6,7 +6,10 @@ use prospector_engine::query::{ComparedValue, Outline};
 use prospector_text::codes::find_country;
 use serde_json::Value;
 
-use prospector_text::periods::{Days, read_cell, read_year_part};
+use prospector_text::{
+    numbers::write_number,
+    periods::{Days, read_cell, read_year_part},
+};
 
 use super::numbers::{Values, Written};
 use crate::answer::DataQuestion;
@@ -229,6 +232,16 @@ impl Column {
             is_key,
             keys,
         }
+    }
+}
+
+/// Renders a cell as text; empty for NULL.
+pub(in crate::ask) fn write_cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => number.as_f64().map(write_number).unwrap_or_default(),
+        other => other.to_string(),
     }
 }
 

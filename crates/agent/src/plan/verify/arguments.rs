@@ -3,7 +3,6 @@
 use prospector_api::{Api, ApiKind, Operation, model::Parameter};
 use prospector_core::name::nearest;
 use prospector_core::record::ResourceKind;
-use prospector_discovery::Catalog;
 use serde_json::Value;
 
 use super::{
@@ -55,7 +54,7 @@ impl Check<'_> {
                 self.fail(Finding::new(format!("{path}.arguments"), Code::UnknownInput, message).suggest_names(&near));
             }
         }
-        let operation = self.names.catalog().and_then(|catalog| find_operation(catalog, &id));
+        let operation = self.names.catalog().and_then(|catalog| catalog.apis.find_operation(&id));
         if let Some(queries) = queries {
             queries.assume(&step.output(), &operation.map(|(api, own)| list_columns(api, own)).unwrap_or_default());
         }
@@ -87,7 +86,7 @@ impl Check<'_> {
     /// Returns the first field of a path that the output of a step lacks, by its columns or by the response schema of a call.
     fn find_missing(&self, from: &Step, column: &str, columns: Option<&[String]>) -> Option<MissingField> {
         if let Action::Call(call) = &from.action {
-            let (api, operation) = find_operation(self.names.catalog()?, &call.operation)?;
+            let (api, operation) = self.names.catalog()?.apis.find_operation(&call.operation)?;
             return check_path(api, operation, column).err();
         }
         let known = columns?;
@@ -134,13 +133,6 @@ fn check_arguments(path: &str, operation: &Operation, call: &OperationCall) -> V
         findings.push(Finding::new(path.as_str(), Code::MissingArgument, message).suggest(suggestion));
     }
     findings
-}
-
-/// Returns the operation with an id.
-fn find_operation<'a>(catalog: &'a Catalog, id: &str) -> Option<(&'a Api, &'a Operation)> {
-    let apis = catalog.apis.apis().iter();
-    let mut own = apis.filter(|api| id.strip_prefix(api.name.as_str()).is_some_and(|rest| rest.starts_with('.')));
-    own.find_map(|api| Some((api, api.operations.iter().find(|operation| api.id_of(operation) == id)?)))
 }
 
 /// Returns whether a parameter authorises the call. Such parameters are set by the program, not by plans.

@@ -38,9 +38,7 @@ impl Check<'_> {
                 }
                 Some(id) => {
                     if !self.was_seen(kind, &id) {
-                        let message = format!("{kind} `{id}` exists, but no discovery call of this run returned it");
-                        let finding = Finding::new(path, Code::Undiscovered, message);
-                        self.fail(finding.suggest("describe it before you use it"));
+                        self.reject_undiscovered(path, kind, &id);
                     }
                     let section = name.split_once('#').filter(|_| kind == ResourceKind::Document && !id.contains('#'));
                     *name = section.map_or(id.clone(), |(_, section)| format!("{id}#{section}"));
@@ -107,10 +105,15 @@ impl Check<'_> {
                 list.push(whole.clone());
             }
             if !self.was_seen(kind, &whole) && !self.was_seen(kind, &id) {
-                let message = format!("{kind} `{whole}` exists, but no discovery call of this run returned it");
-                self.fail(Finding::new(format!("{path}.read"), Code::Undiscovered, message));
+                self.reject_undiscovered(&format!("{path}.read"), kind, &whole);
             }
         }
+    }
+
+    /// Reports an entry that the run did not reveal.
+    pub(super) fn reject_undiscovered(&mut self, path: &str, kind: ResourceKind, id: &str) {
+        let message = format!("{kind} `{id}` exists, but no discovery call of this run returned it");
+        self.fail(Finding::new(path, Code::Undiscovered, message).suggest("describe it before you use it"));
     }
 
     /// Returns whether the run revealed a resource. Any table reveals its database, and any operation its API.

@@ -39,7 +39,7 @@ async fn verify_steps(steps: Value, seen: Option<&[&str]>) -> (Draft, Verificati
 
 async fn check(steps: Value, seen: Option<&[&str]>, expected: &[&str]) {
     let (_, outcome) = verify_steps(steps, seen).await;
-    let found: Vec<String> = outcome.failed.iter().map(|one| format!("{} {}", one.code.as_str(), one)).collect();
+    let found: Vec<String> = outcome.failed.iter().map(|one| format!("{} {one}", one.code)).collect();
     assert_eq!(found, expected);
     assert_eq!(outcome.ok, expected.is_empty());
 }

@@ -12,9 +12,9 @@ use prospector_fetch::{FetchError, Request, cache::Saved};
 use serde_json::json;
 use url::Url;
 
-use super::PLAIN_NAMES;
 use crate::catalog::{
     cache,
+    paths::PLAIN_API_NAMES,
     section::Opening,
     web::{self, Web},
 };
@@ -41,7 +41,7 @@ pub(super) fn name(url: &str) -> String {
     let Ok(url) = Url::parse(url) else { return "api".to_owned() };
     let last = url.path_segments().and_then(|mut parts| parts.rfind(|part| !part.is_empty())).unwrap_or_default();
     let stem = last.split('.').next().unwrap_or_default();
-    let plain = stem.is_empty() || stem == "graphql" || PLAIN_NAMES.contains(&stem.to_lowercase().as_str());
+    let plain = stem.is_empty() || stem == "graphql" || PLAIN_API_NAMES.contains(&stem.to_lowercase().as_str());
     if plain {
         url.host_str().unwrap_or("api").replace(['.', ':'], "_").replace(['[', ']'], "")
     } else {

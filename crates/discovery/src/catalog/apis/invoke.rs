@@ -11,12 +11,7 @@ use prospector_api::invoke::{Call, Caller, Message, NotCalled, Reply};
 use prospector_fetch::{FetchError, Fetched, Fetcher, Limits, Policy, Request, Rule};
 use url::Url;
 
-use crate::catalog::{
-    entry,
-    environment::{Environment, environment},
-    node::Fields,
-    web::parse_rule,
-};
+use crate::catalog::{entry, environment::Environment, node::Fields, web::parse_rule};
 
 /// Content types of textual responses.
 const ANSWER_TYPES: &[&str] = &[
@@ -68,15 +63,7 @@ pub(super) fn invoke(
             Err(error) => fields.fail(line, format!("`invoke`: {error}"), "write `invoke: [api.example.com]`"),
         }
     }
-    let mut headers = Vec::new();
-    for header in fields.texts("headers") {
-        // The text may contain a secret.
-        let wrong = "invalid `headers`: one is not `Name: value`, or its variable is not set";
-        match environment(&header, lookup).ok().as_deref().and_then(|header| header.split_once(':')) {
-            Some((name, value)) => headers.push((name.trim().to_owned(), value.trim().to_owned())),
-            None => fields.fail(line, wrong, "write `headers: ['X-Api-Key: ${NAME}']`"),
-        }
-    }
+    let headers = entry::read_headers(fields, lookup);
     if !headers.is_empty() && !is_allowed {
         fields.fail(line, "`headers` require `invoke`", "write `invoke: true`");
     }

@@ -1,11 +1,10 @@
 //! Operations sent as POST that the catalog declares read-only, such as searches: the key `reads`.
 
-use globset::GlobMatcher;
 use prospector_api::{Api, Operation, model::Access};
 use prospector_core::Problem;
 use prospector_core::name::nearest;
 
-use crate::catalog::section::Opening;
+use crate::catalog::{entry::is_match, section::Opening};
 
 /// Maximum number of suggestions for an unknown name.
 const MAX_SUGGESTED: usize = 3;
@@ -60,10 +59,9 @@ pub(super) fn mark_reads(apis: &mut [Api], reads: &[(String, u64)], opening: &mu
 /// # Errors
 /// If no matching operation is read-only afterwards.
 fn mark(apis: &mut [Api], wanted: &str) -> Result<(), ReadsError> {
-    let pattern = compile(wanted);
     let (mut has_reading, mut other) = (false, None);
     for operation in apis.iter_mut().flat_map(|api| &mut api.operations) {
-        if !is_meant(operation, wanted, pattern.as_ref()) {
+        if !is_meant(operation, wanted) {
             continue;
         }
         operation.changes_nothing = operation.method.eq_ignore_ascii_case("POST");
@@ -84,17 +82,9 @@ fn mark(apis: &mut [Api], wanted: &str) -> Result<(), ReadsError> {
     }
 }
 
-/// Compiles a pattern; `None` for a plain name or route.
-fn compile(wanted: &str) -> Option<GlobMatcher> {
-    let glob = wanted.contains('*').then(|| globset::Glob::new(wanted).ok())??;
-    Some(glob.compile_matcher())
-}
-
 /// Returns whether a name, a `METHOD /path` or a pattern of names matches this operation.
-fn is_meant(operation: &Operation, wanted: &str, pattern: Option<&GlobMatcher>) -> bool {
-    operation.name == wanted
-        || operation.is_route(wanted)
-        || pattern.is_some_and(|pattern| pattern.is_match(&operation.name))
+fn is_meant(operation: &Operation, wanted: &str) -> bool {
+    is_match(wanted, &operation.name) || operation.is_route(wanted)
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The entries of `databases`: a file, a server, or a service.
 
-use prospector_connect::source::Server;
-use prospector_connect::source::Source;
+use prospector_connect::source::{Server, Source, SourceKind};
 
 use super::{
     services,
@@ -18,11 +17,11 @@ use crate::catalog::{
 const HARMLESS: [&str; 5] = ["name", "type", "description", "descriptions", "functions"];
 
 /// An entry of `databases`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(in crate::catalog) struct DatabaseEntry {
     pub(in crate::catalog) line: u64,
     pub(in crate::catalog) name: Option<String>,
-    pub(in crate::catalog) kind: Option<String>,
+    pub(in crate::catalog) kind: Option<SourceKind>,
     /// Empty if it is on a server.
     pub(in crate::catalog) path: String,
     pub(in crate::catalog) server: Option<Server>,
@@ -45,7 +44,7 @@ pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, mut entry: Placed) -
     let lookup = reader.lookup;
     let what = format!("databases[{at}]");
     reader.ignore_misspelt::<file_schema::DatabaseEntry>(&what, &mut entry, &HARMLESS);
-    let bigquery = services::bigquery(reader.file, &what, &mut entry, lookup, reader.problems).ok()?;
+    let bigquery = services::bigquery(reader, &what, &mut entry).ok()?;
     let values = ValuesEntry::take(reader, &what, &mut entry)?;
     let mut fields = reader.fields::<file_schema::DatabaseEntry>(what, entry)?;
     let schemas = fields.texts("schemas");
@@ -81,7 +80,7 @@ pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, mut entry: Placed) -
     let entry = DatabaseEntry {
         line,
         name: plain(&mut fields, "name"),
-        kind: plain(&mut fields, "type"),
+        kind: fields.word("type", "database type", &SourceKind::ALL.map(SourceKind::as_str), SourceKind::from_name),
         path,
         server,
         service,

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use prospector_connect::source::{Partition, Source, SourceKind};
 use prospector_core::Problem;
-use prospector_core::name::nearest;
 
-use super::{super::section::Folders, entry::DatabaseEntry, values::ValuesEntry};
-use crate::paths::{glob, is_glob, names, nearest_file};
+use super::{super::section::Folders, entry::DatabaseEntry};
+use crate::paths::{files, is_glob, names};
 
 /// One database, found but not yet opened.
 pub(super) struct Found {
@@ -15,17 +14,9 @@ pub(super) struct Found {
     /// The location of its entry, for problems.
     pub(super) place: String,
     pub(super) source: Source,
-    pub(super) description: String,
     /// The file of descriptions, if any.
     pub(super) descriptions: Option<PathBuf>,
-    /// The visible tables; all if empty.
-    pub(super) allow: Vec<String>,
-    /// Additional functions that queries may call.
-    pub(super) functions: Vec<String>,
-    /// Which values are indexed, if any.
-    pub(super) values: ValuesEntry,
-    /// Columns with personal data.
-    pub(super) personal: Vec<String>,
+    pub(super) entry: DatabaseEntry,
 }
 
 impl Found {
@@ -34,25 +25,9 @@ impl Found {
             name,
             place: place.to_owned(),
             source: if entry.is_strict { source.strict() } else { source },
-            description: entry.description.clone(),
             descriptions,
-            allow: entry.tables.clone(),
-            functions: entry.functions.clone(),
-            values: entry.values.clone(),
-            personal: entry.personal.clone(),
+            entry: entry.clone(),
         }
-    }
-}
-
-/// Why an entry matches no database, and what to do about it.
-struct Fault {
-    reason: String,
-    advice: String,
-}
-
-impl Fault {
-    fn new(reason: impl Into<String>, advice: impl Into<String>) -> Self {
-        Fault { reason: reason.into(), advice: advice.into() }
     }
 }
 
@@ -65,29 +40,22 @@ pub(super) fn find(
 ) -> Vec<Found> {
     let base = folders.base;
     let remote = entry.server.clone().map(Source::Server).or_else(|| entry.service.clone());
-    let found = kind_of(entry).and_then(|kind| match (remote, kind) {
-        (Some(source), _) => find_remote(base, place, entry, source, kind, problems).map(|found| vec![found]),
-        (None, Some(SourceKind::Dbt)) => find_project(base, place, entry).map(|found| vec![found]),
-        (None, _) => find_files(folders, place, entry, kind, problems),
-    });
-    found.unwrap_or_else(|Fault { reason, advice }| {
-        problems.push(Problem::error(place, reason).advise(advice));
-        Vec::new()
-    })
+    let found = match (remote, entry.kind) {
+        (Some(source), _) => find_remote(base, place, entry, source, problems).map(|found| vec![found]),
+        (None, Some(SourceKind::Dbt)) => find_project(base, place, entry, problems).map(|found| vec![found]),
+        (None, _) => find_files(folders, place, entry, problems),
+    };
+    found.unwrap_or_default()
 }
 
-/// Parses the `type` of an entry, if any.
-fn kind_of(entry: &DatabaseEntry) -> Result<Option<SourceKind>, Fault> {
-    let Some(name) = entry.kind.as_deref() else { return Ok(None) };
-    let kind = SourceKind::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = SourceKind::ALL.iter().map(|kind| kind.as_str()).collect();
-        let near = nearest(name, names.iter().copied(), 1).pop().unwrap_or_default();
-        Fault::new(
-            format!("unknown database type `{name}`"),
-            format!("did you mean `{near}`? the types are {}", names.join(", ")),
-        )
-    })?;
-    Ok(Some(kind))
+fn fail<T>(
+    place: &str,
+    reason: impl Into<String>,
+    advice: impl Into<String>,
+    problems: &mut Vec<Problem>,
+) -> Option<T> {
+    problems.push(Problem::error(place, reason).advise(advice));
+    None
 }
 
 /// Returns the database of an entry with a server or a service.
@@ -96,21 +64,21 @@ fn find_remote(
     place: &str,
     entry: &DatabaseEntry,
     source: Source,
-    kind: Option<SourceKind>,
     problems: &mut Vec<Problem>,
-) -> Result<Found, Fault> {
+) -> Option<Found> {
     let own = source.kind();
-    if let Some(kind) = kind.filter(|kind| *kind != own) {
-        return Err(Fault::new(format!("the `url` is of type {own}, but `type` is {kind}"), "remove `type`"));
+    if let Some(kind) = entry.kind.filter(|kind| *kind != own) {
+        let reason = format!("the `url` is of type {own}, but `type` is {kind}");
+        return fail(place, reason, "remove `type`", problems);
     }
     let Some(name) = entry.name.clone().or_else(|| source.default_name().map(str::to_owned)) else {
-        return Err(Fault::new("the `url` names no database, and the entry has no `name`", "write `name: ...`"));
+        return fail(place, "the `url` names no database, and the entry has no `name`", "write `name: ...`", problems);
     };
     let written = entry.descriptions.as_ref().map(|written| base.join(written.replace("{name}", &name)));
     if let Some(path) = written.as_ref().filter(|path| !path.is_file()) {
         problems.push(no_descriptions(place, path));
     }
-    Ok(Found::new(place, entry, name, source, written.filter(|path| path.is_file())))
+    Some(Found::new(place, entry, name, source, written.filter(|path| path.is_file())))
 }
 
 /// Returns the databases of an entry with a file, a folder or a pattern.
@@ -118,33 +86,22 @@ fn find_files(
     folders: &Folders<'_>,
     place: &str,
     entry: &DatabaseEntry,
-    kind: Option<SourceKind>,
     problems: &mut Vec<Problem>,
-) -> Result<Vec<Found>, Fault> {
+) -> Option<Vec<Found>> {
     let base = folders.base;
     let folder = base.join(&entry.path);
     let pattern = if folder.is_dir() { format!("{}/*", entry.path.trim_end_matches('/')) } else { entry.path.clone() };
     let many = is_glob(&pattern);
-    let files = if many {
-        glob(base, &pattern, folders.cancel)
-            .map_err(|error| Fault::new(format!("`path: {}`: {error}", entry.path), "correct the path"))?
-    } else if folder.is_file() {
-        vec![folder]
-    } else {
-        let near = nearest_file(&folder).map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
-        return Err(Fault::new(format!("no such file: {}", folder.display()), near));
-    };
-    let is_of_kind = |path: &PathBuf| !many || kind.or_else(|| SourceKind::from_path(path)).is_some();
+    let files = files(base, place, &pattern, folders.cancel, problems)?;
+    let is_of_kind = |path: &PathBuf| !many || entry.kind.or_else(|| SourceKind::from_path(path)).is_some();
     let files: Vec<PathBuf> = files.into_iter().filter(is_of_kind).collect();
     let Some(first) = files.first() else {
-        return Err(Fault::new(format!("no file matches `{}`", entry.path), "correct the pattern"));
+        return fail(place, format!("no file matches `{}`", entry.path), "correct the pattern", problems);
     };
-    let Some(kind) = kind.or_else(|| SourceKind::from_path(first)) else {
+    let Some(kind) = entry.kind.or_else(|| SourceKind::from_path(first)) else {
         let kinds: Vec<&str> = SourceKind::ALL.iter().map(|kind| kind.as_str()).collect();
-        return Err(Fault::new(
-            format!("cannot determine the type of {} from its extension", first.display()),
-            format!("write `type: ...`, one of {}", kinds.join(", ")),
-        ));
+        let reason = format!("cannot determine the type of {} from its extension", first.display());
+        return fail(place, reason, format!("write `type: ...`, one of {}", kinds.join(", ")), problems);
     };
     let groups: Vec<(String, Vec<PathBuf>)> = match (&entry.name, many) {
         (Some(name), _) => vec![(name.clone(), files)],
@@ -162,7 +119,7 @@ fn find_files(
         let written = written.filter(|path| path.is_file());
         found.push(Found::new(place, entry, name, Source::files(kind, paths), written));
     }
-    Ok(found)
+    Some(found)
 }
 
 /// Returns one database per file, or per partitioned Parquet table, whose files are adjacent in the list.
@@ -176,13 +133,13 @@ fn name_each(kind: SourceKind, files: &[PathBuf]) -> Vec<(String, Vec<PathBuf>)>
 }
 
 fn no_descriptions(place: &str, path: &Path) -> Problem {
-    Problem::error(place, format!("no such descriptions file: {}", path.display()))
-        .advise("correct or remove `descriptions`")
+    let reason = format!("no such descriptions file: {}", path.display());
+    Problem::error(place, reason).advise("correct or remove `descriptions`")
 }
 
 /// Returns the dbt project of an entry: its manifest or the folder that contains it, with the catalog next to it, if any. Without a name it
 /// is named after its folder.
-fn find_project(base: &Path, place: &str, entry: &DatabaseEntry) -> Result<Found, Fault> {
+fn find_project(base: &Path, place: &str, entry: &DatabaseEntry, problems: &mut Vec<Problem>) -> Option<Found> {
     let mut manifest = base.join(&entry.path);
     for inside in ["manifest.json", "target/manifest.json"] {
         if manifest.is_dir() && manifest.join(inside).is_file() {
@@ -191,7 +148,7 @@ fn find_project(base: &Path, place: &str, entry: &DatabaseEntry) -> Result<Found
     }
     if !manifest.is_file() {
         let advice = "write `path: target/manifest.json` and generate the file with `dbt docs generate`";
-        return Err(Fault::new(format!("no dbt manifest at {}", manifest.display()), advice));
+        return fail(place, format!("no dbt manifest at {}", manifest.display()), advice, problems);
     }
     let whole = std::path::absolute(&manifest).unwrap_or_else(|_| manifest.clone());
     let folders = whole.ancestors().skip(1).filter_map(Path::file_name).map(|name| name.to_string_lossy().into_owned());
@@ -200,7 +157,7 @@ fn find_project(base: &Path, place: &str, entry: &DatabaseEntry) -> Result<Found
     let descriptions = descriptions(base, &name, &manifest, entry.descriptions.as_deref());
     let catalog = Some(manifest.with_file_name("catalog.json")).filter(|path| path.is_file());
     let source = Source::files(SourceKind::Dbt, [manifest].into_iter().chain(catalog).collect());
-    Ok(Found::new(place, entry, name, source, descriptions.filter(|path| path.is_file())))
+    Some(Found::new(place, entry, name, source, descriptions.filter(|path| path.is_file())))
 }
 
 /// Returns the file of descriptions: as written, with `{dir}` for the folder of the database and `{name}` for its name; by default

@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
-use prospector_connect::source::Source;
-use prospector_connect::source::{Access, BigquerySource, ElasticsearchSource};
-use prospector_core::Problem;
+use prospector_connect::source::{Access, BigquerySource, ElasticsearchSource, Source};
 
 use crate::catalog::{
-    entry::optional,
+    entry::{EntryReader, optional, require},
     environment::{Environment, url_environment},
     file_schema::BigqueryEntry,
     node::{Fields, Node, Placed},
@@ -64,32 +62,18 @@ fn access(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Access {
 }
 
 /// Removes and parses the mapping `bigquery` of an entry; `Err` if it is invalid, which is reported.
-pub(super) fn bigquery(
-    file: &str,
-    what: &str,
-    entry: &mut Placed,
-    lookup: Environment<'_>,
-    problems: &mut Vec<Problem>,
-) -> Result<Option<Source>, ()> {
+pub(super) fn bigquery(reader: &mut EntryReader<'_>, what: &str, entry: &mut Placed) -> Result<Option<Source>, ()> {
+    let (file, lookup) = (reader.file, reader.lookup);
     let Node::Map(map) = &mut entry.node else { return Ok(None) };
     let Some(placed) = map.shift_remove("bigquery") else { return Ok(None) };
-    let mut fields = Fields::of::<BigqueryEntry>(file, format!("`bigquery` of {what}"), placed, problems).ok_or(())?;
+    let mut fields = reader.fields::<BigqueryEntry>(format!("`bigquery` of {what}"), placed).ok_or(())?;
     let line = fields.line();
     let datasets = fields.texts("datasets");
     let gigabytes = fields.text("max_gigabytes");
     let mut take = |key: &str| optional(&mut fields, key, lookup);
     let (project, credentials, token) = (take("project"), take("credentials"), take("token"));
     let (location, endpoint) = (take("location"), take("endpoint"));
-    let Some(project) = project else {
-        if !fields.has_failed() {
-            fields.fail(
-                line,
-                "`project` is missing: the owner of the datasets",
-                "write `bigquery: {project: my-project}`",
-            );
-        }
-        return Err(());
-    };
+    let project = require(&mut fields, "project", "the owner of the datasets", project).ok_or(())?;
     let access = match (credentials, token) {
         (Some(path), None) => {
             let folder = Path::new(file).parent().unwrap_or(Path::new(""));

@@ -15,7 +15,7 @@ use crate::catalog::{
     cache::Cache,
     entry::EntryReader,
     file_schema::ValuesSettings,
-    node::{Fields, Node, Placed},
+    node::{Node, Placed},
     section::Opening,
 };
 
@@ -50,8 +50,7 @@ impl ValuesEntry {
         if let Node::Bool(is_on) = placed.node {
             return Some(ValuesEntry { is_on: Some(is_on), ..ValuesEntry::default() });
         }
-        let mut fields =
-            Fields::of::<ValuesSettings>(reader.file, format!("`values` of {what}"), placed, reader.problems)?;
+        let mut fields = reader.fields::<ValuesSettings>(format!("`values` of {what}"), placed)?;
         let line = fields.line();
         let max_per_column = fields.count("max_per_column", MAX_VALUES).unwrap_or(DEFAULT_VALUES);
         let skip = fields.texts("skip");

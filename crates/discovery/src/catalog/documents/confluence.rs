@@ -16,6 +16,7 @@ use prospector_documents::{Origin, formats::storage_to_html};
 use prospector_fetch::Request;
 use prospector_state::{create_folder, remove_leftovers, replace};
 use serde::Deserialize;
+use serde_json::Value;
 use url::Url;
 
 use crate::catalog::{
@@ -87,60 +88,21 @@ pub(super) fn wiki(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<W
 struct Portion {
     #[serde(default)]
     results: Vec<Page>,
-    #[serde(default, rename = "_links")]
-    links: Links,
-}
-
-#[derive(Default, Deserialize)]
-struct Links {
-    next: Option<String>,
-    webui: Option<String>,
+    #[serde(flatten)]
+    other: Value,
 }
 
 #[derive(Deserialize)]
 struct Page {
     id: String,
     title: String,
-    #[serde(default)]
-    body: Body,
-    #[serde(default)]
-    version: Version,
-    #[serde(default)]
-    metadata: Metadata,
-    #[serde(default, rename = "_links")]
-    links: Links,
+    #[serde(flatten)]
+    other: Value,
 }
 
-#[derive(Default, Deserialize)]
-struct Body {
-    storage: Option<Storage>,
-}
-
-#[derive(Deserialize)]
-struct Storage {
-    value: String,
-}
-
-#[derive(Default, Deserialize)]
-struct Version {
-    when: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-struct Metadata {
-    #[serde(default)]
-    labels: Labels,
-}
-
-#[derive(Default, Deserialize)]
-struct Labels {
-    #[serde(default)]
-    results: Vec<Label>,
-}
-
-#[derive(Deserialize)]
-struct Label {
-    name: String,
+/// Returns the text at a JSON pointer; empty if it is missing.
+fn text_at<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Returns the titles of the pages and their stored copies. After a failed request, the remaining pages are skipped.
@@ -184,7 +146,7 @@ pub(super) async fn pages(place: &str, wiki: &Wiki, web: &Web) -> (Vec<(String, 
                 }
             }
         }
-        next = portion.links.next.and_then(|next| wiki.at(&next));
+        next = wiki.at(text_at(&portion.other, "/_links/next"));
     }
     if pages.is_empty() && problems.is_empty() {
         problems.push(Problem::warning(place, "no matching page in the wiki").advise("check `space` and `label`"));
@@ -216,16 +178,17 @@ impl Wiki {
 
     /// Writes a page only if it changed, so that unchanged pages are not read again.
     fn keep(&self, page: &Page, folder: &Path) -> io::Result<Origin> {
-        let labels: Vec<String> = page.metadata.labels.results.iter().map(|label| label.name.clone()).collect();
-        let storage = page.body.storage.as_ref().map_or("", |storage| storage.value.as_str());
-        let html = storage_to_html(&page.title, &labels, page.version.when.as_deref().unwrap_or_default(), storage);
+        let labels = page.other.pointer("/metadata/labels/results").and_then(Value::as_array);
+        let labels: Vec<String> = labels.into_iter().flatten().map(|one| text_at(one, "/name").to_owned()).collect();
+        let (date, storage) = (text_at(&page.other, "/version/when"), text_at(&page.other, "/body/storage/value"));
+        let html = storage_to_html(&page.title, &labels, date, storage);
         let name = blake3::hash(format!("{}\0{}", self.base, page.id).as_bytes()).to_hex();
         let copy: PathBuf = folder.join(format!("{}.html", &name[..24]));
         if fs::read(&copy).map_or(true, |old| old != html.as_bytes()) {
             create_folder(folder)?;
             replace(&copy, html.as_bytes())?;
         }
-        let url = page.links.webui.as_deref().and_then(|link| self.at(link));
+        let url = self.at(text_at(&page.other, "/_links/webui"));
         let url = url.unwrap_or_else(|| format!("{}/pages/viewpage.action?pageId={}", self.base, page.id));
         Ok(Origin::Url { url, copy })
     }

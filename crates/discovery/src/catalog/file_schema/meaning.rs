@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use prospector_engine::query::aggregate::Grain;
+use prospector_semantics::model::MetricKind;
 use schemars::JsonSchema;
 
 /// One text or several.
@@ -73,24 +74,6 @@ pub(in crate::catalog) struct DimensionEntry {
     synonyms: Option<Vec<String>>,
 }
 
-/// The kinds of metrics.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "lowercase")]
-enum KindWord {
-    Simple,
-    Ratio,
-    Derived,
-    Cumulative,
-}
-
-/// Which value of a period is used if values cannot be added over time.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "lowercase")]
-enum AtWord {
-    First,
-    Last,
-}
-
 /// A metric and how it is computed, or a file of dbt, Cube or the Open Semantic Interchange (`path`, `database`).
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, extend("oneOf" = [{"required": ["name"]}, {"required": ["path"]}]))]
@@ -98,7 +81,8 @@ pub(in crate::catalog) struct MetricEntry {
     /// Name used in questions.
     name: Option<String>,
     /// Optional if the other keys determine it.
-    kind: Option<KindWord>,
+    #[schemars(extend("enum" = MetricKind::WORDS))]
+    kind: Option<String>,
     /// Simple: the entity of its rows.
     entity: Option<String>,
     /// Simple: sum, avg, min, max, count or count_distinct.
@@ -112,7 +96,8 @@ pub(in crate::catalog) struct MetricEntry {
     /// Granularity of the time column.
     grain: Option<Grain>,
     /// Whether the value of a period is that at its last or its first time.
-    semi_additive: Option<AtWord>,
+    #[schemars(extend("enum" = ["first", "last"]))]
+    semi_additive: Option<String>,
     /// Columns for each of whose values the time is chosen separately.
     per: Option<Texts>,
     /// Ratio: metric of the numerator.

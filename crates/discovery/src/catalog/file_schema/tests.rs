@@ -101,13 +101,13 @@ fn the_schema_has_the_keys_of_the_parsers() {
 fn the_schema_lists_all_types() {
     let names = |name: &str| -> BTreeSet<String> {
         let schema = schema();
-        let named = schema["definitions"][name]["enum"].as_array().cloned().unwrap_or_default();
+        let named = schema["definitions"][name]["properties"]["type"]["enum"].as_array().cloned().unwrap_or_default();
         named.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
     };
     let kinds = prospector_connect::source::SourceKind::ALL.iter().map(|kind| kind.as_str().to_owned());
-    assert_eq!(names("DatabaseType"), kinds.collect());
+    assert_eq!(names("DatabaseEntry"), kinds.collect());
     let kinds = prospector_api::ApiKind::ALL.iter().map(|kind| kind.as_str().to_owned());
-    assert_eq!(names("ApiType"), kinds.collect());
+    assert_eq!(names("ApiEntry"), kinds.collect());
 }
 
 #[test]

@@ -5,7 +5,6 @@ use std::{
     time::Duration,
 };
 
-use globset::{Glob, GlobMatcher};
 use prospector_mcp::{
     Definition,
     import::Client,
@@ -13,7 +12,7 @@ use prospector_mcp::{
 };
 
 use crate::catalog::{
-    entry::{EntryReader, address, plain},
+    entry::{EntryReader, address, expand, is_match, plain, read_headers, require_plain},
     environment::{Environment, environment},
     file_schema,
     node::{Fields, Node, Placed},
@@ -126,17 +125,6 @@ impl Permission {
     }
 }
 
-/// Returns whether a name or a pattern matches a tool.
-pub(super) fn is_match(wanted: &str, tool: &str) -> bool {
-    wanted == tool || compile(wanted).is_some_and(|pattern| pattern.is_match(tool))
-}
-
-/// Compiles a pattern; `None` for a plain name.
-fn compile(wanted: &str) -> Option<GlobMatcher> {
-    let is_pattern = wanted.contains(['*', '?', '[', '{']);
-    is_pattern.then(|| Glob::new(wanted).ok()).flatten().map(|glob| glob.compile_matcher())
-}
-
 /// Returns whether a text is a valid server name, which is part of the ids of its tools.
 pub(super) fn is_name(text: &str) -> bool {
     let accepts = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -197,13 +185,8 @@ fn read_command(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Orig
         fields.text("command").map(|(text, _)| text).into_iter().collect()
     };
     words.extend(fields.texts("args"));
-    let mut filled = Vec::new();
-    for word in words {
-        match environment(&word, lookup) {
-            Ok(word) => filled.push(word),
-            Err(error) => fields.fail(line, format!("`command`: {error}"), "set it, or write the value itself"),
-        }
-    }
+    let mut filled: Vec<String> =
+        words.iter().filter_map(|word| expand(fields, "command", word, line, lookup)).collect();
     let mut environment = Vec::new();
     for (written, line) in fields.list_texts("env") {
         environment.extend(read_variable(fields, &written, line, lookup));
@@ -235,15 +218,7 @@ fn read_url(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Origin> 
     let name = read_name(fields)?;
     let (written, line) = fields.text("url")?;
     let url = address(fields, "url", &written, line, lookup)?;
-    let mut headers = Vec::new();
-    for (header, line) in fields.list_texts("headers") {
-        // The text may contain a secret.
-        let wrong = "invalid `headers`: one is not `Name: value`, or its variable is not set";
-        match environment(&header, lookup).ok().as_deref().and_then(|header| header.split_once(':')) {
-            Some((name, value)) => headers.push((name.trim().to_owned(), value.trim().to_owned())),
-            None => fields.fail(line, wrong, "write `headers: ['Authorization: Bearer ${NAME}']`"),
-        }
-    }
+    let headers = read_headers(fields, lookup);
     Some(Origin::Url { name, url, headers: Headers(headers) })
 }
 
@@ -255,35 +230,24 @@ fn read_import(fields: &mut Fields<'_>) -> Option<Origin> {
 }
 
 fn read_name(fields: &mut Fields<'_>) -> Option<String> {
-    let line = fields.line();
-    match plain(fields, "name") {
-        Some(name) if is_name(&name) => Some(name),
-        Some(name) => {
-            let reason = format!("invalid server name `{name}`: use 1 to {MAX_NAME_BYTES} of A-Z a-z 0-9 _ -");
-            fields.fail(line, reason, "write another `name`");
-            None
-        }
-        None => {
-            fields.fail(line, "`name` is missing: the name of the server in plans", "write `name: ...`");
-            None
-        }
+    let name = require_plain(fields, "name", "the name of the server in plans")?;
+    if !is_name(&name) {
+        let reason = format!("invalid server name `{name}`: use 1 to {MAX_NAME_BYTES} of A-Z a-z 0-9 _ -");
+        fields.fail(fields.line(), reason, "write another `name`");
+        return None;
     }
+    Some(name)
 }
 
 fn read_permission(fields: &mut Fields<'_>) -> Permission {
-    let Some(placed) = fields.take("invoke") else { return Permission::Nothing };
-    let line = placed.line;
-    match placed.node {
+    if fields.is_list("invoke") {
+        return Permission::Named(fields.texts("invoke"));
+    }
+    let Some(Placed { line, node }) = fields.take("invoke") else { return Permission::Nothing };
+    match node {
         Node::Bool(true) => Permission::Everything,
         Node::Bool(false) => Permission::Nothing,
         Node::Text(text) if text == "read" => Permission::Reading,
-        Node::List(items) if items.iter().all(|item| matches!(item.node, Node::Text(_))) => {
-            let names = items.into_iter().filter_map(|item| match item.node {
-                Node::Text(name) => Some(name),
-                _ => None,
-            });
-            Permission::Named(names.collect())
-        }
         _ => {
             let advice = "write `invoke: read`, `invoke: true` or `invoke: [first_tool, 'get_*']`";
             fields.fail(line, "`invoke` must be `read`, true, false or a list of tools", advice);

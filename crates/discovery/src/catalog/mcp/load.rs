@@ -17,10 +17,9 @@ use serde_json::{Value, json};
 use super::{
     FOLDER, Mcp, McpEntry, McpServers,
     caller::Connected,
-    entry::is_match,
     plan::{self, Planned},
 };
-use crate::catalog::section::Opening;
+use crate::catalog::{entry::is_match, section::Opening};
 
 /// Number of servers listed concurrently.
 const MAX_LISTED: usize = 16;
@@ -190,9 +189,13 @@ fn describe(
             };
             api.server = Some(LiveServer { note });
             api.withheld = total - tools.len();
-            let place =
-                |problem: Problem| Problem { place: format!("{}: {}", planned.place, problem.place), ..problem };
-            opening.problems.extend(problems.into_iter().take(MAX_PROBLEMS).map(place).map(lower));
+            // Problems inside of a server's list are no errors of the catalog.
+            let lower = |problem: Problem| Problem {
+                severity: Severity::Warning,
+                place: format!("{}: {}", planned.place, problem.place),
+                ..problem
+            };
+            opening.problems.extend(problems.into_iter().take(MAX_PROBLEMS).map(lower));
             Some(api)
         }
         Err(error) => {
@@ -201,9 +204,4 @@ fn describe(
             None
         }
     }
-}
-
-/// Lowers problems inside a server's list to warnings, since they are not errors of the catalog.
-fn lower(problem: Problem) -> Problem {
-    Problem { severity: Severity::Warning, ..problem }
 }

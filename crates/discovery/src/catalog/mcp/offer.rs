@@ -21,31 +21,20 @@ pub(in crate::catalog) fn add(
     skills: Arc<SkillDiscovery>,
     servers: &Arc<McpServers>,
 ) -> (Arc<DocumentDiscovery>, Arc<SkillDiscovery>) {
-    (add_resources(documents, servers), add_prompts(skills, servers))
-}
-
-/// Adds the resources of all servers to the documents.
-fn add_resources(documents: Arc<DocumentDiscovery>, servers: &Arc<McpServers>) -> Arc<DocumentDiscovery> {
-    let of_server = |(server, record): (&str, &prospector_mcp::Record)| {
-        record.resources.iter().map(|one| describe(server, one)).collect::<Vec<_>>()
-    };
-    let resources: Vec<Document> = servers.records().into_iter().flat_map(of_server).collect();
-    if resources.is_empty() {
-        return documents;
+    let (mut resources, mut prompts): (Vec<Document>, Vec<Skill>) = Default::default();
+    for (server, record) in servers.records() {
+        resources.extend(record.resources.iter().map(|one| describe(server, one)));
+        prompts.extend(record.prompts.iter().map(|one| convert(server, one)));
     }
-    Arc::new(Arc::unwrap_or_clone(documents).with_resources(resources, servers.clone()))
-}
-
-/// Adds the prompts of all servers to the skills.
-fn add_prompts(skills: Arc<SkillDiscovery>, servers: &McpServers) -> Arc<SkillDiscovery> {
-    let of_server = |(server, record): (&str, &prospector_mcp::Record)| {
-        record.prompts.iter().map(|one| convert(server, one)).collect::<Vec<_>>()
+    let documents = match resources.is_empty() {
+        true => documents,
+        false => Arc::new(Arc::unwrap_or_clone(documents).with_resources(resources, servers.clone())),
     };
-    let prompts: Vec<Skill> = servers.records().into_iter().flat_map(of_server).collect();
-    if prompts.is_empty() {
-        return skills;
-    }
-    Arc::new(Arc::unwrap_or_clone(skills).with_prompts(prompts))
+    let skills = match prompts.is_empty() {
+        true => skills,
+        false => Arc::new(Arc::unwrap_or_clone(skills).with_prompts(prompts)),
+    };
+    (documents, skills)
 }
 
 fn describe(server: &str, resource: &Resource) -> Document {

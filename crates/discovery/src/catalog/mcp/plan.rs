@@ -11,9 +11,9 @@ use prospector_mcp::{
 
 use super::{
     Mcp,
-    entry::{ImportSource, McpEntry, Origin, Permission, Secret, is_match, is_name},
+    entry::{ImportSource, McpEntry, Origin, Permission, Secret, is_name},
 };
-use crate::catalog::section::Opening;
+use crate::catalog::{entry::is_match, section::Opening};
 
 /// Maximum number of servers per catalog.
 const MAX_SERVERS: usize = 1_000;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::super::{
     layout::{Choice, Gap},
-    lookup::{Support, derive, find_row_count, find_unsuited, find_value},
+    lookup::{Support, derive, find_row_count, find_unsuited, is_in_result},
     numbers::Written,
 };
 use super::{Chosen, Dimension, Figure, Judge, Value, Verdict};
@@ -105,11 +105,10 @@ impl Rest<'_> {
         if (has_place || self.is_only()) && self.counts_mentions(written) {
             return Verdict::Derived(format!("{} is the number of values that the sentence lists", figure.text));
         }
-        let is_anywhere =
-            |of: usize| find_value(written, judge.sources, of, &judge.sources[of].all_rows(), None).is_some();
         let is_unkeyed = |of: usize| judge.allow(of, self.dimensions, &self.choose()).is_none();
         let is_elsewhere = sources.any(|(of, _)| {
-            is_anywhere(of) && (self.is_far() || (is_unkeyed(of) && (has_place || self.may_be_about(of))))
+            is_in_result(written, judge.sources, of)
+                && (self.is_far() || (is_unkeyed(of) && (has_place || self.may_be_about(of))))
         });
         if is_elsewhere { Verdict::Traced } else { Verdict::Wrong(self.explain(figure)) }
     }
@@ -147,16 +146,11 @@ impl Rest<'_> {
                 let unit = if written.is_percent { "percentage" } else { "monetary amount" };
                 return format!("{text} is a count (`{column}` of {query}), not a {unit}");
             }
-            let all = |source: usize| judge.sources[source].all_rows();
-            let is_anywhere =
-                figure.sources.iter().any(|of| find_value(written, judge.sources, *of, &all(*of), None).is_some());
-            if !is_anywhere {
+            let is_there = |of: &usize| is_in_result(written, judge.sources, *of);
+            if !figure.sources.iter().any(is_there) {
                 return format!("{text} is in no result");
             }
-            let is_unkeyed = |of: &&usize| {
-                find_value(written, judge.sources, **of, &all(**of), None).is_some()
-                    && judge.allow(**of, self.dimensions, &self.choose()).is_none()
-            };
+            let is_unkeyed = |of: &&usize| is_there(of) && judge.allow(**of, self.dimensions, &self.choose()).is_none();
             if let Some(of) = figure.sources.iter().find(is_unkeyed).filter(|_| !named.is_empty()) {
                 let (id, named) = (&judge.sources[*of].query.id, named.join(", "));
                 return format!(
