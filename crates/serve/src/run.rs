@@ -177,6 +177,15 @@ impl Run {
     }
 }
 
+/// Cancels a run whose client disconnects while it waits for the end.
+pub(crate) struct StopOnDrop(pub(crate) Arc<Run>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.stop("the client disconnected");
+    }
+}
+
 /// A follower of a run.
 pub(crate) struct Follower {
     run: Arc<Run>,
