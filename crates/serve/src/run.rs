@@ -136,6 +136,11 @@ impl Run {
         self.end.get()
     }
 
+    /// Returns how it ended. It is refused while it is running.
+    pub(crate) fn require_end(&self) -> Result<&End, Refusal> {
+        self.end.get().ok_or_else(|| Refusal::new(RefusalCode::Conflict, "the run has not ended yet"))
+    }
+
     /// Waits for the end.
     pub(crate) async fn wait(&self) -> End {
         let mut seen = self.seen.subscribe();

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::{events, queries, reply::Reply};
 use crate::{
     error::{OpenError, Refusal, RefusalCode},
+    handles::new_handle,
     listing::KINDS,
     metrics::Gauges,
     question::Question,
@@ -27,9 +28,6 @@ use crate::{
 const OPENAPI: &str = include_str!("openapi.json");
 
 const MODES: [Mode; 3] = [Mode::Exploratory, Mode::Auditable, Mode::Knowledge];
-
-/// Limit on what is shown of one entry, in tokens.
-const MAX_TOKENS: usize = 20_000;
 
 /// `GET /healthz`: the process is alive.
 pub(crate) async fn healthy() -> &'static str {
@@ -174,7 +172,7 @@ pub(crate) async fn catalog(by: Requester, Query(query): Query<HashMap<String, S
 /// `GET /v1/catalog/{kind}/{id}`
 pub(crate) async fn thing(by: Requester, Path((kind, id)): Path<(String, String)>) -> Reply {
     let kind = parse_kind(&kind)?;
-    let answer = by.view().show(kind, &id, MAX_TOKENS).await?;
+    let answer = by.view().show(kind, &id).await?;
     Ok(Json(json!({"kind": kind, "id": id, "answer": answer.json(), "text": answer.text()})))
 }
 
@@ -241,8 +239,7 @@ pub(crate) async fn sessions(by: Requester) -> Reply {
 
 /// `POST /v1/sessions`: creates an unused name.
 pub(crate) async fn new_session() -> (StatusCode, Json<Value>) {
-    let name = format!("session_{}", uuid::Uuid::new_v4().simple());
-    (StatusCode::CREATED, Json(json!({"session": name})))
+    (StatusCode::CREATED, Json(json!({"session": new_handle("session")})))
 }
 
 /// `GET /v1/sessions/{name}`
