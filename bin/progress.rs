@@ -7,12 +7,12 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::output;
+use crate::{output, visible::visible};
 
 /// Shorter work shows nothing.
 const REPORT_AFTER: Duration = Duration::from_secs(1);
 
-/// Shows the progress of each phase, one bar at a time.
+/// Shows a bar per phase, or the current activity on one line, until dropped.
 pub(crate) struct Progress {
     started: Instant,
     bar: Mutex<Option<(&'static str, ProgressBar)>>,
@@ -25,65 +25,45 @@ impl Progress {
 
     /// Reports `done` of `total` in a phase.
     pub(crate) fn report(&self, phase: &'static str, done: usize, total: usize) {
-        if !output::is_watched() || self.started.elapsed() < REPORT_AFTER {
-            return;
-        }
-        let Ok(mut bar) = self.bar.lock() else { return };
-        if bar.as_ref().is_none_or(|(known, _)| *known != phase) {
-            if let Some((_, old)) = bar.take() {
-                old.finish_and_clear();
+        let create = || {
+            let bar = ProgressBar::new(total as u64).with_message(phase);
+            match ProgressStyle::with_template("{msg:>10} {bar:40} {pos}/{len} {elapsed}") {
+                Ok(style) => bar.with_style(style),
+                Err(_) => bar,
             }
-            let style = ProgressStyle::with_template("{msg:>10} {bar:40} {pos}/{len} {elapsed}");
-            let new = ProgressBar::new(total as u64).with_message(phase);
-            if let Ok(style) = style {
-                new.set_style(style);
-            }
-            *bar = Some((phase, new));
-        }
-        if let Some((_, bar)) = bar.as_ref() {
-            bar.set_position(done as u64);
-        }
-    }
-}
-
-/// Shows the current activity on one line, until dropped.
-pub(crate) struct Activity {
-    started: Instant,
-    line: Mutex<Option<ProgressBar>>,
-}
-
-impl Activity {
-    pub(crate) fn new() -> Self {
-        Activity { started: Instant::now(), line: Mutex::new(None) }
+        };
+        self.update(phase, create, |bar| bar.set_position(done as u64));
     }
 
     /// Sets the current activity.
     pub(crate) fn show(&self, what: &str) {
+        self.update("", ProgressBar::new_spinner, |bar| {
+            bar.set_message(visible(what).into_owned());
+            bar.tick();
+        });
+    }
+
+    /// Updates the bar of a phase, which replaces that of another one.
+    fn update(&self, phase: &'static str, create: impl FnOnce() -> ProgressBar, update: impl FnOnce(&ProgressBar)) {
         if !output::is_watched() || self.started.elapsed() < REPORT_AFTER {
             return;
         }
-        let Ok(mut line) = self.line.lock() else { return };
-        line.get_or_insert_with(ProgressBar::new_spinner).set_message(crate::visible::visible(what).into_owned());
-        if let Some(line) = line.as_ref() {
-            line.tick();
-        }
-    }
-}
-
-impl Drop for Activity {
-    fn drop(&mut self) {
-        if let Ok(mut line) = self.line.lock()
-            && let Some(line) = line.take()
+        let Ok(mut shown) = self.bar.lock() else { return };
+        if shown.as_ref().is_none_or(|(known, _)| *known != phase)
+            && let Some((_, old)) = shown.replace((phase, create()))
         {
-            line.finish_and_clear();
+            old.finish_and_clear();
+        }
+        if let Some((_, bar)) = shown.as_ref() {
+            update(bar);
         }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Ok(mut bar) = self.bar.lock()
-            && let Some((_, bar)) = bar.take()
+        if let Ok(shown) = self.bar.get_mut()
+            && let Some((_, bar)) = shown.take()
         {
             bar.finish_and_clear();
         }

@@ -15,7 +15,7 @@ use crate::{
     Exit,
     cli::{FormatName, PlanArgs, ProgressArgs},
     output,
-    progress::Activity,
+    progress::Progress,
     report::usual_form,
     settings::Settings,
 };
@@ -137,13 +137,13 @@ fn exit(plan: &Plan) -> Exit {
 pub(super) struct Observer {
     is_verbose: bool,
     /// `None` if nothing is shown.
-    activity: Option<Activity>,
+    activity: Option<Progress>,
 }
 
 impl Observer {
     pub(super) fn new(args: ProgressArgs) -> Self {
         let is_shown = !args.quiet && output::is_watched();
-        Observer { is_verbose: args.verbose && !args.quiet, activity: is_shown.then(Activity::new) }
+        Observer { is_verbose: args.verbose && !args.quiet, activity: is_shown.then(Progress::new) }
     }
 
     pub(super) fn observe(&self, event: &Event) {

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { accessible, check, checks, launch, planner, require, root, shots } from "./browser.mjs";
+import { accessible, check, checks, evil, hostile, launch, planner, require, root, shots } from "./browser.mjs";
 
 const { Client } = require("@modelcontextprotocol/client");
 const { StdioClientTransport } = require("@modelcontextprotocol/client/stdio");
@@ -165,10 +165,9 @@ try {
   }
   // Clarifications and follow-up questions are sent to the conversation; hostile names are escaped, links open in the host.
   {
-    const evil = "<img src=x onerror=alert(1)>";
     const result = { content: [{ type: "text", text: "It is 9." }], structuredContent: {
       question: "What did we earn?", mode: "exploratory", model: "m", status: "partial", answer: `It is 9 [Q1]. ${evil} [more](https://x.example/a)`, best_effort: false,
-      questions: [{ id: "Q1", question: evil, sql: `SELECT '${evil}' AS "${evil}", COUNT(*) AS n FROM t GROUP BY 1`, databases: [evil], columns: [evil, "n"], rows: [[evil, 3], ["</script><script>alert(1)</script>", 9], ["c", 4]], has_more: false }],
+      questions: [hostile],
       chart: { of: "Q1" }, premises: [], clarifications: ["Which revenue do you mean: gross or net?"], tracing: { ok: true, claims: [] },
       follow_ups: ["And by month?"], metrics: {}, ended: "completed" } };
     const view = await shown("ask", { question: "What did we earn?" }, { theme: "dark", result });

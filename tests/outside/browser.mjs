@@ -26,6 +26,13 @@ let counted = 0;
 export const checks = () => counted;
 export const check = (holds, said) => { assert.ok(holds, said); counted += 1; };
 
+/** The name of everything in the next result: markup that would run. */
+export const evil = "<img src=x onerror=alert(1)>";
+
+/** A result whose names and cells are markup. */
+export const hostile = { id: "Q1", question: evil, sql: `SELECT '${evil}' AS "${evil}", COUNT(*) AS n FROM t GROUP BY 1`, databases: [evil], columns: [evil, "n"],
+  rows: [[evil, 3], ["</svg></script><script>alert(1)</script>", 9], ["=cmd()", 5]], has_more: false };
+
 /** What axe finds wrong with a page or a frame (WCAG 2.2, levels A and AA, and its best practices) fails. */
 export async function accessible(page, view) {
   await page.evaluate(AXE);

@@ -10,7 +10,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { accessible, check, checks, launch, planner, root, shots } from "./browser.mjs";
+import { accessible, check, checks, evil, hostile, launch, planner, root, shots } from "./browser.mjs";
 
 const TOKEN = "open-sesame-0123456789";
 const QUESTION = "Show me VIP customer spending trends by quarter";
@@ -623,9 +623,7 @@ try {
   // Clarifications are a form, and names with markup are escaped.
   {
     const { context, page, wrong } = await fresh();
-    const evil = "<img src=x onerror=alert(1)>";
-    const questions = [{ id: "Q1", question: evil, sql: `SELECT '${evil}' AS "${evil}", COUNT(*) AS n FROM t GROUP BY 1`, databases: [evil], columns: [evil, "n"], rows: [[evil, 3], ["</svg><script>alert(1)</script>", 9], ["=cmd()", 5]], has_more: false }];
-    const answered = (more) => ({ question: "What did we earn?", mode: "exploratory", model: "a model", status: "partial", caveats: ["needs clarification: which revenue?"], answer: `It is 9 [Q1]. ${evil}`, best_effort: false, classification: "data", questions,
+    const answered = (more) => ({ question: "What did we earn?", mode: "exploratory", model: "a model", status: "partial", caveats: ["needs clarification: which revenue?"], answer: `It is 9 [Q1]. ${evil}`, best_effort: false, classification: "data", questions: [hostile],
       chart: { of: "Q1" }, premises: [], clarifications: [], tracing: { ok: true, checked: 1, claims: [] }, follow_ups: [], metrics: { cost_dollars: 0.0123 }, ended: "completed", ...more });
     const bodies = [];
     await page.route("**/v1/ask", (route) => {

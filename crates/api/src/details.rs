@@ -37,7 +37,7 @@ const PARTS: [&str; 5] = ["parameters", "request_body", "response_schema", "desc
 const MAX_PART_BYTES: usize = 1_000;
 
 /// The details of one operation.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct OperationDetails {
     api: String,
     operation: String,
@@ -129,20 +129,9 @@ pub(crate) fn details(api: &Api, operation: &Operation, asked: PartRequest<'_>) 
         method: operation.method.clone(),
         path: operation.path.clone(),
         access: operation.access(),
-        description: String::new(),
-        tags: Vec::new(),
         deprecated: operation.deprecated,
-        parameters: Vec::new(),
-        request_body: None,
-        response_schema: None,
-        auth: Vec::new(),
-        example: None,
-        part: None,
-        value: None,
-        truncated: false,
-        next: None,
         note: api.note().to_owned(),
-        providers: Vec::new(),
+        ..OperationDetails::default()
     };
     match asked.part.map(str::trim).filter(|part| !part.is_empty()) {
         None => details.whole(api, operation, asked),

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use percent_encoding::percent_decode_str;
 use prospector_core::Problem;
 use prospector_core::problem::Severity;
 use serde_json::Value;
@@ -138,7 +139,7 @@ pub(crate) fn dialect(root: &Value, place: &str) -> Result<(Dialect, Option<Prob
 
 /// Resolves a JSON pointer, as it follows the `#` of a reference. A bare name refers to a schema.
 pub(crate) fn resolve_pointer<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> {
-    let found = root.pointer(pointer).or_else(|| root.pointer(&percent_decode(pointer)?));
+    let found = root.pointer(pointer).or_else(|| root.pointer(&percent_decode_str(pointer).decode_utf8().ok()?));
     found.or_else(|| {
         if pointer.contains('/') {
             return None;
@@ -146,22 +147,6 @@ pub(crate) fn resolve_pointer<'a>(root: &'a Value, pointer: &str) -> Option<&'a 
         let places = ["/components/schemas", "/definitions", "/$defs"];
         places.iter().find_map(|place| root.pointer(place)?.get(pointer))
     })
-}
-
-fn percent_decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        if *first == b'%' {
-            let digits = std::str::from_utf8(tail.get(..2)?).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-            rest = &tail[2..];
-        } else {
-            bytes.push(*first);
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 /// Escapes a key for a JSON pointer.

@@ -33,7 +33,7 @@ pub struct Query {
 }
 
 /// The result of a query: one line of the output file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct AnswerLine<'a> {
     id: &'a str,
     database: &'a str,
@@ -103,16 +103,7 @@ pub async fn measure(engine: &Engine, queries: &[Query]) -> Result<(Report, Stri
     let mut running = futures::stream::iter(asked).buffered(CONCURRENT_QUERIES);
     let mut text = String::new();
     while let Some((query, sql, done)) = running.next().await {
-        let mut answered = AnswerLine {
-            id: &query.id,
-            database: &query.database,
-            sql,
-            executed: None,
-            columns: None,
-            rows: None,
-            has_more: false,
-            failure: None,
-        };
+        let mut answered = AnswerLine { id: &query.id, database: &query.database, sql, ..AnswerLine::default() };
         match done {
             Ok(outcome) => {
                 report.answered += 1;

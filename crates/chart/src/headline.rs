@@ -1,5 +1,6 @@
 //! Selects the headline number of a result, to be shown before the chart or table.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
@@ -16,13 +17,14 @@ use crate::{
 const MAX_TEXT_CHARS: usize = 40;
 
 /// The headline number of a result.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Headline {
     /// The number with its unit.
     pub value: String,
     /// Its label: `Dec 2025`, `Total`, `Highest: Spain`.
     pub label: String,
     /// The change since the previous period, or the largest part; empty if not applicable.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub detail: String,
     /// The direction of the change: 1, -1 or 0.
     pub direction: i8,

@@ -171,7 +171,7 @@ pub struct Related {
 }
 
 /// The result of `resolve_fact`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Resolution {
     /// The question as asked; omitted if the caller knows it.
     #[serde(skip_serializing_if = "String::is_empty")]

@@ -40,7 +40,7 @@ impl<'t> Term<'t> {
 pub(crate) fn resolve(question: &str, tables: &[&TermTable], is_of_schema: &dyn Fn(&str) -> bool) -> Resolution {
     let asked = QuestionWords::parse(question);
     let mut terms = find_terms(&asked, tables);
-    let mut out = empty(question);
+    let mut out = Resolution { question: question.trim().to_owned(), ..Resolution::default() };
     if terms.is_empty() {
         out.needs_clarification = asked.needs_meaning() && !is_of_schema(&asked.term);
         match out.needs_clarification {
@@ -56,23 +56,6 @@ pub(crate) fn resolve(question: &str, tables: &[&TermTable], is_of_schema: &dyn 
     }
     answer(&mut out, top);
     out
-}
-
-fn empty(question: &str) -> Resolution {
-    Resolution {
-        question: question.trim().to_owned(),
-        term: None,
-        answer: None,
-        definition: None,
-        confidence: 0.0,
-        sources: Vec::new(),
-        otherwise: Vec::new(),
-        needs_clarification: false,
-        clarification: None,
-        related: Vec::new(),
-        note: None,
-        is_whole: false,
-    }
 }
 
 /// Returns the terms of a question: those whose meaning is asked for first, then by length.

@@ -3,17 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use prospector_connect::table::Table;
-use prospector_text::identifiers::words;
+use prospector_text::{identifiers::words, stop_words::OF_QUERIES};
 
 /// Minimum score of a matching column, relative to the best one.
 const MIN_SHARE_OF_BEST: f64 = 0.4;
-
-/// Stop words.
-const IDLE: [&str; 40] = [
-    "all", "among", "and", "any", "are", "been", "between", "by", "did", "does", "each", "for", "from", "had", "has",
-    "have", "how", "into", "its", "many", "more", "most", "much", "not", "only", "our", "over", "per", "than", "that",
-    "the", "their", "them", "there", "this", "was", "were", "what", "which", "with",
-];
 
 /// Returns the positions of the columns that match a question, best first.
 pub(crate) fn matching_columns(table: &Table, question: &str) -> Vec<usize> {
@@ -29,7 +22,7 @@ pub(crate) fn matching_columns(table: &Table, question: &str) -> Vec<usize> {
 /// frequency over the columns.
 fn scores(table: &Table, question: &str) -> Vec<f64> {
     let stems = |text: &str| -> Vec<String> {
-        let words = words(text).into_iter().filter(|word| word.len() > 2 && !IDLE.contains(&word.as_str()));
+        let words = words(text).into_iter().filter(|word| word.len() > 2 && !OF_QUERIES.contains(&word.as_str()));
         words.map(|word| word.trim_end_matches('s').to_owned()).collect()
     };
     let asked: BTreeSet<String> = stems(question).into_iter().collect();

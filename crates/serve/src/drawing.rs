@@ -5,7 +5,7 @@ use prospector_chart::{ChartKind, Choice, Data, Proposal, VegaLite, choose};
 use prospector_core::{Owner, work::compute};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{error::Refusal, rows::count_cells, server::Server};
 
@@ -65,7 +65,7 @@ pub(crate) struct Drawing {
     chart: Option<DrawnChart>,
     /// The headline number, if a single number summarises the rows.
     #[serde(skip_serializing_if = "Option::is_none")]
-    headline: Option<ShownHeadline>,
+    headline: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
     /// Why the proposed chart is not drawn.
@@ -81,17 +81,6 @@ struct DrawnChart {
     description: String,
     vega: VegaLite,
     svg: String,
-}
-
-#[derive(Serialize)]
-struct ShownHeadline {
-    value: String,
-    label: String,
-    /// How the value changed, or which part is the largest.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    detail: String,
-    /// 1 for an increase, -1 for a decrease.
-    direction: i8,
 }
 
 impl Drawing {
@@ -128,12 +117,7 @@ impl Drawn {
             ..DataQuestion::default()
         };
         let data = result.data();
-        let headline = data.headline().map(|found| ShownHeadline {
-            value: found.value,
-            label: found.label,
-            detail: found.detail,
-            direction: found.direction,
-        });
+        let headline = data.headline().map(|found| json!(found));
         let proposed = self.proposal.as_ref().map(|proposal| proposal.judge(&data));
         let (chosen, dropped) = match proposed {
             Some(Choice::Table { reason }) => (choose(&data), Some(reason)),

@@ -1,5 +1,4 @@
-//! Example questions derived from the catalog: verified queries, metrics, counts by category, a measure over time, definitions, and
-//! questions asked before.
+//! Example questions derived from the catalog: verified queries, metrics, counts of rows, definitions, and questions asked before.
 
 use std::collections::HashSet;
 
@@ -7,7 +6,7 @@ use prospector_agent::session::KeptSession;
 use prospector_connect::table::{Column, ColumnType, Table};
 use prospector_discovery::Catalog;
 use prospector_schema::Database;
-use prospector_text::identifiers;
+use prospector_text::{identifiers, stem::strip_plural};
 use serde::Serialize;
 
 /// Limit on the number of examples.
@@ -18,14 +17,6 @@ const MAX_METRICS: usize = 2;
 const MAX_ASKED: usize = 2;
 const MAX_TABLES: usize = 4;
 const MAX_FACTS: usize = 2;
-
-/// Words in column names that suggest a category to count by.
-#[rustfmt::skip]
-const CATEGORIES: &[&str] = &[
-    "country", "city", "region", "state", "channel", "status", "type", "category", "segment", "plan", "method",
-    "department", "carrier", "device", "event", "rating", "reason", "genre", "currency", "format", "priority",
-    "source", "language", "team",
-];
 
 /// A question, and the entry it is about.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -115,8 +106,9 @@ fn of_tables(catalog: &Catalog) -> Vec<Example> {
         let mut tables: Vec<&Table> =
             database.tables.iter().filter(|table| table.row_count.unwrap_or(0) > 10).collect();
         tables.sort_by_key(|table| std::cmp::Reverse(table.row_count));
-        let of = |table: &&Table| about(&database.name, table);
-        tables.iter().take(12).filter_map(of).collect::<Vec<_>>().into_iter()
+        let examples: Vec<Example> =
+            tables.into_iter().take(MAX_EXAMPLES).map(|table| about(&database.name, table)).collect();
+        examples.into_iter()
     };
     let mut waiting: Vec<_> = catalog.schema.databases().map(of_database).collect();
     let mut examples = Vec::new();
@@ -129,40 +121,20 @@ fn of_tables(catalog: &Catalog) -> Vec<Example> {
     }
 }
 
-/// Returns a question about a table: its amount over time, or its rows by a category.
-fn about(database: &str, table: &Table) -> Option<Example> {
-    let things = words(&table.name);
-    let find = |is_one: &dyn Fn(&Column) -> bool| table.columns.iter().find(|column| is_one(column));
-    let date =
-        find(&|column| matches!(column.column_type, ColumnType::Date | ColumnType::DateText | ColumnType::Timestamp));
-    let amount = find(&|column| is_amount(column));
-    let category = find(&is_category);
-    let question = match (date, amount, category) {
-        (Some(_), Some(amount), _) => format!("What is the {} of {things} by month?", of_amount(&amount.name)),
-        (_, _, Some(category)) if things.ends_with('s') => {
-            format!("How many {things} are there by {}?", words(&category.name))
-        }
-        (_, _, Some(category)) => format!("How many rows of {things} are there by {}?", words(&category.name)),
-        _ => return None,
+/// Returns a question about a table: its rows over time, by the first table that it references, or in total.
+fn about(database: &str, table: &Table) -> Example {
+    let rows = match words(&table.name) {
+        name if name.ends_with('s') => name,
+        name => format!("rows of {name}"),
     };
-    Some(Example::new(ExampleKind::Table, question, &format!("{database}.{}", table.name)))
-}
-
-fn is_amount(column: &Column) -> bool {
-    let is_number = matches!(column.column_type, ColumnType::Integer | ColumnType::Decimal { .. } | ColumnType::Float);
-    let words = identifiers::words(&column.name);
-    let named = ["total", "amount", "revenue", "spend", "cost", "sales", "sessions", "quantity"];
-    is_number && !column.primary_key && words.iter().any(|word| named.contains(&word.as_str()))
-}
-
-fn of_amount(name: &str) -> String {
-    let said = words(name);
-    if said.starts_with("total") { said } else { format!("total {said}") }
-}
-
-fn is_category(column: &Column) -> bool {
-    let named = identifiers::words(&column.name).last().is_some_and(|word| CATEGORIES.contains(&word.as_str()));
-    named && !column.primary_key
+    let is_time =
+        |column: &Column| matches!(column.column_type, ColumnType::Date | ColumnType::DateText | ColumnType::Timestamp);
+    let question = match table.foreign_keys.first() {
+        _ if table.columns.iter().any(is_time) => format!("How many {rows} are there by month?"),
+        Some(key) => format!("How many {rows} are there by {}?", strip_plural(words(&key.table))),
+        None => format!("How many {rows} are there?"),
+    };
+    Example::new(ExampleKind::Table, question, &format!("{database}.{}", table.name))
 }
 
 fn words(name: &str) -> String {

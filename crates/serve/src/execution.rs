@@ -22,8 +22,7 @@ impl Server {
         if run.task != Task::Plan {
             return Err(Refusal::invalid("the run has no plan").advise("pass the handle of a plan"));
         }
-        let unfinished = || Refusal::new(RefusalCode::Conflict, "the question is still being planned");
-        let end = run.end().ok_or_else(unfinished)?;
+        let end = run.require_end()?;
         let plan = read_plan(&end.result.to_string()).map_err(|error| Refusal::invalid(error.to_string()))?;
         let _admission = self.admit(owner)?;
         let view = self.catalog.view(owner);

@@ -10,6 +10,18 @@ use prospector_core::Owner;
 
 use crate::error::{Refusal, RefusalCode};
 
+/// Returns a new handle with this prefix that cannot be guessed: `run_` and a random id for `run`.
+pub(crate) fn new_handle(prefix: &str) -> String {
+    format!("{prefix}_{}", uuid::Uuid::new_v4().simple())
+}
+
+/// Whether the handle has the form of [`new_handle`] with this prefix.
+pub(crate) fn is_handle(prefix: &str, handle: &str) -> bool {
+    let id = handle.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('_'));
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    id.is_some_and(|id| id.len() == 32 && id.bytes().all(is_digit))
+}
+
 /// Objects by handle, each with its owner. At the limit, the oldest object of the owner with the most objects is removed.
 pub(crate) struct HandleStore<T> {
     /// Prefix of the handles, such as `plan`.
@@ -33,7 +45,7 @@ impl<T> HandleStore<T> {
 
     /// Returns a new handle that cannot be guessed.
     pub(crate) fn handle(&self) -> String {
-        format!("{}_{}", self.prefix, uuid::Uuid::new_v4().simple())
+        new_handle(self.prefix)
     }
 
     /// Stores an object of this owner under a handle of [`HandleStore::handle`].
@@ -67,8 +79,7 @@ impl<T> HandleStore<T> {
 
     /// Whether the handle has the form of this store's handles.
     pub(crate) fn is_mine(&self, handle: &str) -> bool {
-        let rest = handle.strip_prefix(self.prefix).and_then(|rest| rest.strip_prefix('_'));
-        rest.is_some_and(|rest| rest.len() == 32 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        is_handle(self.prefix, handle)
     }
 
     /// Returns every stored object, regardless of owner.

@@ -12,12 +12,7 @@ mod route;
 mod routes;
 mod workflows;
 
-use std::{
-    convert::Infallible,
-    net::SocketAddr,
-    sync::{Arc, atomic::Ordering::Relaxed},
-    time::Duration,
-};
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -38,6 +33,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     error::{Refusal, RefusalCode, ServeError},
     mcp,
+    metrics::Counted,
     server::Server,
     shared::{SessionOwners, Shared},
 };
@@ -156,7 +152,7 @@ fn connect(
         .keep_alive(is_usual)
         .serve_connection(TokioIo::new(stream), answers);
     let connection = graceful.watch(connection);
-    let counted = Connected::new(server);
+    let counted = Counted::new(&server.metrics.connections_now);
     tokio::spawn(async move {
         let _counted = counted;
         tokio::select! {
@@ -166,22 +162,6 @@ fn connect(
             () = end.cancelled() => tracing::debug!("an idle connection was closed to make room"),
         }
     });
-}
-
-/// A connection that is counted until it is dropped.
-struct Connected(Arc<Server>);
-
-impl Connected {
-    fn new(server: &Arc<Server>) -> Self {
-        server.metrics.connections_now.fetch_add(1, Relaxed);
-        Connected(server.clone())
-    }
-}
-
-impl Drop for Connected {
-    fn drop(&mut self) {
-        self.0.metrics.connections_now.fetch_sub(1, Relaxed);
-    }
 }
 
 /// Answers the requests of one connection, and holds its place meanwhile.

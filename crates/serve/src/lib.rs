@@ -61,6 +61,7 @@ mod pages;
 mod proposal;
 mod query_sessions;
 mod question;
+mod requester;
 mod results;
 mod rows;
 mod run;

@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 
 use crate::{
     error::{Refusal, RefusalCode},
+    handles::{is_handle, new_handle},
     server::Server,
 };
 
-const PREFIX: &str = "link_";
+const PREFIX: &str = "link";
 /// Subfolder of the state folder.
 const FOLDER: &str = "links";
 /// Limit per owner.
@@ -36,7 +37,7 @@ impl Server {
         let mut conversation = self.turns(owner, session).await?;
         let kept =
             SharedTurns { owner: owner.id().into(), session: session.into(), turns: conversation["turns"].take() };
-        let handle = format!("{PREFIX}{}", uuid::Uuid::new_v4().simple());
+        let handle = new_handle(PREFIX);
         let named = handle.clone();
         compute(move || {
             let others = list(&folder).filter(|path| read(path).is_some_and(|other| other.owner == kept.owner));
@@ -82,10 +83,7 @@ impl Server {
     /// Returns the file of a link, if its name is well-formed.
     fn link(&self, handle: &str) -> Result<PathBuf, Refusal> {
         let folder = self.links()?;
-        let is_one = handle.strip_prefix(PREFIX).is_some_and(|id| {
-            id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
-        });
-        if is_one { Ok(folder.join(format!("{handle}.json"))) } else { Err(unknown(handle)) }
+        if is_handle(PREFIX, handle) { Ok(folder.join(format!("{handle}.json"))) } else { Err(unknown(handle)) }
     }
 }
 

@@ -116,7 +116,7 @@ impl Server {
     /// [`ServeError::Protocol`] if the client does not start with the MCP handshake.
     pub async fn stdio(self: &Arc<Self>, stop: CancellationToken) -> Result<(), ServeError> {
         let (input, output) = rmcp::transport::stdio_pipes();
-        pipe(self, input, output, stop).await
+        self.pipe(input, output, stop).await
     }
 
     /// Serves MCP over any other pair of streams, one message per line, until the input ends or `stop`.
@@ -129,39 +129,29 @@ impl Server {
         output: impl AsyncWrite + Send + Unpin + 'static,
         stop: CancellationToken,
     ) -> Result<(), ServeError> {
-        pipe(self, input, output, stop).await
-    }
-}
-
-/// Serves a pair of streams, one message per line, until the input ends or `stop`.
-async fn pipe(
-    server: &Arc<Server>,
-    input: impl AsyncRead + Send + Unpin + 'static,
-    output: impl AsyncWrite + Send + Unpin + 'static,
-    stop: CancellationToken,
-) -> Result<(), ServeError> {
-    let ended = server.closed.clone();
-    let handler = Handler::new(server, Owner::local(), false, calls::keep_waiting(server));
-    let running = rmcp::service::serve_server_with_ct(handler, lines::Lines::new(input, output), ended.clone());
-    let running = tokio::select! {
-        running = running => running,
-        () = stop.cancelled() => return Ok(()),
-    };
-    let running = match running {
-        Ok(running) => running,
-        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
-        Err(error) => return Err(ServeError::Protocol(error.to_string())),
-    };
-    let mut waiting = std::pin::pin!(running.waiting());
-    tokio::select! {
-        _ = &mut waiting => {}
-        () = stop.cancelled() => {
-            server.close().await;
-            ended.cancel();
-            let _ = waiting.await;
+        let ended = self.closed.clone();
+        let handler = Handler::new(self, Owner::local(), false, calls::keep_waiting(self));
+        let running = rmcp::service::serve_server_with_ct(handler, lines::Lines::new(input, output), ended.clone());
+        let running = tokio::select! {
+            running = running => running,
+            () = stop.cancelled() => return Ok(()),
+        };
+        let running = match running {
+            Ok(running) => running,
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
+            Err(error) => return Err(ServeError::Protocol(error.to_string())),
+        };
+        let mut waiting = std::pin::pin!(running.waiting());
+        tokio::select! {
+            _ = &mut waiting => {}
+            () = stop.cancelled() => {
+                self.close().await;
+                ended.cancel();
+                let _ = waiting.await;
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 impl CatalogView {

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     fmt::Write,
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicI64, AtomicU64, Ordering},
     },
     time::Duration,
@@ -25,8 +25,8 @@ const NUMBERS: [f64; 10] = [0.0, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0, 100.
 pub(crate) struct Metrics {
     counters: Mutex<BTreeMap<(&'static str, String), u64>>,
     histograms: Mutex<BTreeMap<(&'static str, String), Histogram>>,
-    pub(crate) requests_now: AtomicI64,
-    pub(crate) connections_now: AtomicI64,
+    pub(crate) requests_now: Arc<AtomicI64>,
+    pub(crate) connections_now: Arc<AtomicI64>,
     runs_now: AtomicI64,
     input_tokens: AtomicU64,
     output_tokens: AtomicU64,
@@ -77,6 +77,22 @@ pub(crate) struct Gauges {
     pub(crate) generation: u64,
 }
 
+/// Something that a gauge counts until it is dropped.
+pub(crate) struct Counted(Arc<AtomicI64>);
+
+impl Counted {
+    pub(crate) fn new(gauge: &Arc<AtomicI64>) -> Self {
+        gauge.fetch_add(1, Ordering::Relaxed);
+        Counted(gauge.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Metrics {
     fn count(&self, name: &'static str, labels: String) {
         self.add(name, labels, 1);
@@ -110,7 +126,7 @@ impl Metrics {
         self.count("prospector_tool_calls_total", format!("tool=\"{tool}\",outcome=\"{outcome}\""));
     }
 
-    pub(crate) fn run_began(&self, _task: Task) {
+    pub(crate) fn run_began(&self) {
         self.runs_now.fetch_add(1, Ordering::Relaxed);
     }
 

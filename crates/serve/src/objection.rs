@@ -6,7 +6,7 @@ use prospector_discovery::review::{AnswerQuery, Objection, Objections, QueryErro
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::{Refusal, RefusalCode},
+    error::Refusal,
     proposal::{name_of, refuse_keeping},
     server::Server,
 };
@@ -50,8 +50,7 @@ impl Server {
     pub(crate) async fn object(&self, owner: &Owner, handle: &str, reason: Reason) -> Result<OwnObjection, Refusal> {
         let objections = self.objections()?;
         let run = self.runs.get(handle, owner)?;
-        let unfinished = || Refusal::new(RefusalCode::Conflict, "the question is still being answered");
-        let end = run.end().ok_or_else(unfinished)?;
+        let end = run.require_end()?;
         let none = || {
             Refusal::invalid("the run has no answer to report").advise("ask a question first, then report its answer")
         };
@@ -94,9 +93,7 @@ impl Server {
     }
 
     fn objections(&self) -> Result<Objections, Refusal> {
-        let missing =
-            || Refusal::unavailable("this server has no state folder").advise("serve a catalog with a state folder");
-        Ok(Objections::of_state(self.options.state.as_deref().ok_or_else(missing)?))
+        Ok(Objections::of_state(self.state_folder()?))
     }
 }
 

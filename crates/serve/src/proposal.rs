@@ -1,5 +1,7 @@
 //! Proposes queries of answers as verified queries to the catalog maintainer.
 
+use std::path::Path;
+
 use prospector_agent::ask::Answered;
 use prospector_core::{Owner, work::compute};
 use prospector_discovery::review::{Proposals, QueryError};
@@ -24,14 +26,18 @@ pub(crate) struct Proposal {
 }
 
 impl Server {
-    /// Proposes the query of a run's answer. The name is generated, so that nobody learns or replaces what others have proposed.
-    pub(crate) async fn propose(&self, owner: &Owner, handle: &str) -> Result<Proposal, Refusal> {
+    /// Returns the folder with what clients leave for the catalog maintainer.
+    pub(crate) fn state_folder(&self) -> Result<&Path, Refusal> {
         let missing =
             || Refusal::unavailable("this server has no state folder").advise("serve a catalog with a state folder");
-        let state = self.options.state.as_deref().ok_or_else(missing)?;
+        self.options.state.as_deref().ok_or_else(missing)
+    }
+
+    /// Proposes the query of a run's answer. The name is generated, so that nobody learns or replaces what others have proposed.
+    pub(crate) async fn propose(&self, owner: &Owner, handle: &str) -> Result<Proposal, Refusal> {
+        let state = self.state_folder()?;
         let run = self.runs.get(handle, owner)?;
-        let unfinished = || Refusal::new(RefusalCode::Conflict, "the question is still being answered");
-        let end = run.end().ok_or_else(unfinished)?;
+        let end = run.require_end()?;
         let none = || Refusal::invalid("the answer has no query of its own");
         let answered = Answered::deserialize(&*end.result).map_err(|_| none())?;
         let query = answered.last_own_query().ok_or_else(none)?;

@@ -14,10 +14,13 @@ use prospector_discovery::{Catalog, DiscoveryTools, Profile};
 use prospector_engine::{Engine, Failure, query::Rows};
 use serde_json::Value;
 
-use crate::error::{Refusal, RefusalCode};
+use crate::{
+    error::{Refusal, RefusalCode},
+    handles::{is_handle, new_handle},
+};
 
 /// Prefix of the handles.
-const PREFIX: &str = "queries_";
+const PREFIX: &str = "queries";
 
 /// The engine of one state of the catalog, and the tools that run queries in it.
 pub(crate) struct QueryEngine {
@@ -172,7 +175,7 @@ impl QuerySessions {
         if all.values().filter(|kept| kept.owner == *owner).count() >= most_of_owner {
             return refuse(RefusalCode::TooManyRequests, "too many open query sessions for this token");
         }
-        let handle = format!("{PREFIX}{}", uuid::Uuid::new_v4().simple());
+        let handle = new_handle(PREFIX);
         let kept = Entry { owner: owner.clone(), session: Arc::default(), used: Instant::now() };
         all.insert(handle.clone(), kept);
         tokio::spawn(expire(Arc::downgrade(&self.0), handle.clone(), idle));
@@ -192,12 +195,11 @@ impl QuerySessions {
 
 /// Returns the reason why a handle has no session.
 fn unknown(handle: &str) -> Refusal {
-    let rest = handle.strip_prefix(PREFIX).unwrap_or_default();
-    match rest.len() == 32 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    match is_handle(PREFIX, handle) {
         true => Refusal::new(RefusalCode::Expired, format!("the query session `{handle}` has expired"))
             .advise("start another one and reload its data"),
         false => Refusal::not_found("unknown query session")
-            .advise(format!("pass a handle returned by this server: it begins with `{PREFIX}`")),
+            .advise(format!("pass a handle returned by this server: it begins with `{PREFIX}_`")),
     }
 }
 

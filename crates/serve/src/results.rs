@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use prospector_core::Owner;
-use prospector_core::tool::{Answer, ToolError, ToolErrorCode, client::timeout};
+use prospector_core::tool::{Answer, ToolError, ToolErrorCode};
 use serde_json::{Value, json};
 
 use crate::{
@@ -34,7 +34,6 @@ impl Server {
         arguments: Value,
     ) -> Result<Called, ToolError> {
         let view = self.catalog.view(owner);
-        let limit = self.options.limits.call_time;
         let work = async {
             let answer = match (view.runs_queries(name), queries) {
                 (false, _) => view.tools.call(name, arguments).await?,
@@ -49,16 +48,9 @@ impl Server {
                 self.results.keep(&handle, owner, Arc::new(Long::new(answer.fit(MAX_TOKENS).text())));
                 handle
             });
-            Ok(Called { answer, handle })
+            Ok::<_, ToolError>(Called { answer, handle })
         };
-        let answered = match timeout(limit, work).await {
-            Ok(answered) => answered,
-            Err(_) => Err(ToolError::Respond {
-                code: ToolErrorCode::Timeout,
-                message: format!("no answer within {} s", limit.as_secs()),
-                suggestion: None,
-            }),
-        };
+        let answered = self.in_time(work).await;
         // Unknown tool names are not used as labels, so that the metrics stay bounded.
         let known = !matches!(&answered, Err(ToolError::Respond { code: ToolErrorCode::UnknownTool, .. }));
         self.metrics.tool_called(if known { name } else { "unknown" }, answered.is_ok());

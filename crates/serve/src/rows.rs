@@ -3,9 +3,9 @@
 use prospector_agent::ask::Answered;
 use prospector_core::{
     Owner,
-    tool::{ToolError, ToolErrorCode},
+    tool::{ToolError, ToolErrorCode, client::timeout},
 };
-use prospector_engine::{Failure, query::Rows};
+use prospector_engine::query::Rows;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -52,8 +52,7 @@ impl Server {
     /// - If the query fails, or takes longer than a call may.
     pub(crate) async fn run_rows(&self, owner: &Owner, handle: &str, id: &str) -> Result<Value, Refusal> {
         let run = self.runs.get(handle, owner)?;
-        let unfinished = || Refusal::new(RefusalCode::Conflict, "the question is still being answered");
-        let end = run.end().ok_or_else(unfinished)?;
+        let end = run.require_end()?;
         let view = self.catalog.view(owner);
         if !view.queries.is_open {
             let refusal = Refusal::new(RefusalCode::Tool(ToolErrorCode::Refused), "running queries is disabled");
@@ -70,15 +69,20 @@ impl Server {
         Ok(write(&outcome.rows))
     }
 
-    /// Waits for a query as long as for a call of a tool.
-    async fn in_time<T>(&self, query: impl Future<Output = Result<T, Failure>>) -> Result<T, Refusal> {
+    /// Waits for work as long as a call of a tool may take.
+    pub(crate) async fn in_time<T, E: Into<ToolError>>(
+        &self,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, ToolError> {
         let limit = self.options.limits.call_time;
-        let late = |_| ToolError::Respond {
-            code: ToolErrorCode::Timeout,
-            message: format!("no answer within {} s", limit.as_secs()),
-            suggestion: None,
-        };
-        Ok(tokio::time::timeout(limit, query).await.map_err(late)?.map_err(ToolError::from)?)
+        match timeout(limit, work).await {
+            Ok(done) => done.map_err(Into::into),
+            Err(_) => Err(ToolError::Respond {
+                code: ToolErrorCode::Timeout,
+                message: format!("no answer within {} s", limit.as_secs()),
+                suggestion: None,
+            }),
+        }
     }
 }
 

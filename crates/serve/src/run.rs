@@ -136,6 +136,11 @@ impl Run {
         self.end.get()
     }
 
+    /// Returns how it ended. It is refused while it is running.
+    pub(crate) fn require_end(&self) -> Result<&End, Refusal> {
+        self.end.get().ok_or_else(|| Refusal::new(RefusalCode::Conflict, "the run has not ended yet"))
+    }
+
     /// Waits for the end.
     pub(crate) async fn wait(&self) -> End {
         let mut seen = self.seen.subscribe();
@@ -174,6 +179,15 @@ impl Run {
     pub(crate) fn follow(self: &Arc<Self>, after: usize, linger: Duration) -> Follower {
         self.followers.fetch_add(1, Ordering::SeqCst);
         Follower { run: self.clone(), seen: self.seen.subscribe(), next: after, linger }
+    }
+}
+
+/// Cancels a run whose client disconnects while it waits for the end.
+pub(crate) struct StopOnDrop(pub(crate) Arc<Run>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.stop("the client disconnected");
     }
 }
 

@@ -97,7 +97,7 @@ impl Server {
     /// Completes a run, even if its work panics.
     async fn go(self: Arc<Self>, run: Arc<Run>, admission: Admission, time: Duration, work: BoxFuture<'static, End>) {
         let began = Instant::now();
-        self.metrics.run_began(run.task);
+        self.metrics.run_began();
         let mut work = tokio::spawn(work);
         let end = tokio::select! {
             ended = &mut work => ended,

@@ -12,6 +12,9 @@ use crate::{
     query_sessions::QueryEngine,
 };
 
+/// Limit on what is shown of one entry, in tokens.
+const MAX_TOKENS: usize = 20_000;
+
 pub(crate) struct CatalogView {
     pub(crate) catalog: Arc<Catalog>,
     /// The tools of the served profile.
@@ -73,25 +76,18 @@ impl CatalogView {
     pub(crate) fn counts(&self) -> Value {
         let mut counts = serde_json::Map::new();
         for kind in KINDS {
-            let count = match kind {
-                ResourceKind::Fact => self.catalog.facts.records().len(),
-                ResourceKind::Database
-                | ResourceKind::Table
-                | ResourceKind::Column
-                | ResourceKind::Api
-                | ResourceKind::Operation
-                | ResourceKind::Document
-                | ResourceKind::Skill
-                | ResourceKind::Metric
-                | ResourceKind::Query => self.entries.iter().filter(|entry| entry.kind == kind).count(),
+            let count = if kind == ResourceKind::Fact {
+                self.catalog.facts.records().len()
+            } else {
+                self.entries.iter().filter(|entry| entry.kind == kind).count()
             };
             counts.insert(kind.as_str().into(), count.into());
         }
         counts.into()
     }
 
-    /// Returns an entry in full, as the tool of its kind shows it, in at most `max_tokens`.
-    pub(crate) async fn show(&self, kind: ResourceKind, id: &str, max_tokens: usize) -> Result<Answer, ToolError> {
-        self.tools.show(&self.catalog, kind, id, max_tokens).await
+    /// Returns an entry in full, as the tool of its kind shows it.
+    pub(crate) async fn show(&self, kind: ResourceKind, id: &str) -> Result<Answer, ToolError> {
+        self.tools.show(&self.catalog, kind, id, MAX_TOKENS).await
     }
 }

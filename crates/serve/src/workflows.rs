@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use crate::{
     error::{Refusal, RefusalCode},
+    handles::{is_handle, new_handle},
     live_workflows::LiveWorkflow,
     offered::OfferedWorkflow,
     run::{End, Run, RunCost, Task, refuse_provider},
@@ -31,7 +32,7 @@ use crate::{
 const FOLDER: &str = "workflows";
 
 /// Prefix of the handles.
-const PREFIX: &str = "workflow_";
+const PREFIX: &str = "workflow";
 
 /// Limit on a message of the user, in bytes.
 const MAX_MESSAGE_BYTES: usize = 10_000;
@@ -57,7 +58,7 @@ impl Server {
         message: Option<String>,
     ) -> Result<Arc<Run>, Refusal> {
         let offered = self.find_offered(name)?;
-        let handle = format!("{PREFIX}{}", uuid::Uuid::new_v4().simple());
+        let handle = new_handle(PREFIX);
         let store = self.workflow_store(owner)?;
         let record = WorkflowRecord { workflow: offered.name.to_owned(), ..WorkflowRecord::default() };
         let room = store.clone();
@@ -242,8 +243,7 @@ impl Server {
     }
 
     async fn read_workflow(&self, owner: &Owner, handle: &str) -> Result<WorkflowRecord, Refusal> {
-        let rest = handle.strip_prefix(PREFIX).unwrap_or_default();
-        if rest.len() != 32 || !rest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        if !is_handle(PREFIX, handle) {
             return Err(missing());
         }
         let (store, handle) = (self.workflow_store(owner)?, handle.to_owned());

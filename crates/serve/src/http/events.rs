@@ -4,6 +4,7 @@
 use std::{convert::Infallible, sync::Arc};
 
 use axum::{
+    Json,
     http::{HeaderMap, HeaderValue, header},
     response::{
         IntoResponse, Response, Sse,
@@ -14,7 +15,7 @@ use futures::stream;
 
 use crate::{
     error::Refusal,
-    run::{Follower, Run},
+    run::{Follower, Run, StopOnDrop},
     server::Server,
 };
 
@@ -51,4 +52,18 @@ pub(crate) fn of(server: &Server, run: &Arc<Run>, after: usize) -> Response {
     // Keeps proxies from buffering the stream.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
+}
+
+/// Returns a run as events or as one response. A client that waits for one response and disconnects cancels the run, except a turn of a
+/// workflow.
+pub(super) async fn respond(server: &Server, run: &Arc<Run>, headers: &HeaderMap) -> Response {
+    if are_wanted(headers) {
+        return of(server, run, 0);
+    }
+    let _waiting = run.workflow.is_none().then(|| StopOnDrop(run.clone()));
+    let end = run.wait().await;
+    match &end.failure {
+        None => Json(&*end.result).into_response(),
+        Some(failure) => failure.with("result", &end.result),
+    }
 }

@@ -3,7 +3,6 @@
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
     panic::AssertUnwindSafe,
-    sync::{Arc, atomic::Ordering},
     time::Instant,
 };
 
@@ -22,6 +21,7 @@ use super::{HEALTH, events, held::Held};
 use crate::{
     error::{Refusal, RefusalCode},
     memory::{Reserved, estimate_json},
+    metrics::Counted,
     options::Limited,
     server::Server,
     shared::Shared,
@@ -47,8 +47,7 @@ pub(crate) async fn count(State(shared): State<Shared>, request: Request, next: 
     let began = Instant::now();
     let route = request.extensions().get::<MatchedPath>().cloned();
     let origin = request.headers().get(header::ORIGIN).cloned();
-    metrics.requests_now.fetch_add(1, Ordering::Relaxed);
-    let counted = Leaving(&shared.server);
+    let counted = Counted::new(&metrics.requests_now);
     // A panic in a handler fails only its own request.
     let mut response = match AssertUnwindSafe(next.run(request)).catch_unwind().await {
         Ok(response) => response,
@@ -71,15 +70,6 @@ pub(crate) async fn count(State(shared): State<Shared>, request: Request, next: 
         headers.insert(header::VARY, HeaderValue::from_static("origin"));
     }
     response
-}
-
-/// A request that is answered, or dropped because its client disconnected.
-struct Leaving<'a>(&'a Arc<Server>);
-
-impl Drop for Leaving<'_> {
-    fn drop(&mut self) {
-        self.0.metrics.requests_now.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 /// Refuses unauthorized requests: by host name, by origin, and by token.

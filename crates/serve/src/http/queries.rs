@@ -1,15 +1,10 @@
 //! Query sessions over HTTP: started and ended here, and named by a header in tool calls.
 
-use axum::{
-    Extension, Json,
-    extract::{Path, State},
-    http::StatusCode,
-};
-use prospector_core::Owner;
+use axum::{Json, extract::Path, http::StatusCode};
 use serde_json::{Value, json};
 
 use super::reply::Reply;
-use crate::{error::Refusal, rows::list_truncated, shared::Shared, view::CatalogView};
+use crate::{error::Refusal, requester::Requester, rows::list_truncated, view::CatalogView};
 
 /// The header that names the session in which a tool runs its queries.
 pub(super) const SESSION: &str = "prospector-session";
@@ -24,42 +19,27 @@ pub(super) fn check_sessionless(view: &CatalogView, name: &str) -> Result<(), Re
 }
 
 /// `POST /v1/query-sessions`: starts a session.
-pub(super) async fn begin(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
-) -> Result<(StatusCode, Json<Value>), Refusal> {
-    let session = shared.server.begin_queries(&owner)?;
-    let idle = shared.server.options.limits.session_idle.as_secs();
+pub(super) async fn begin(by: Requester) -> Result<(StatusCode, Json<Value>), Refusal> {
+    let session = by.server.begin_queries(&by.owner)?;
+    let idle = by.server.options.limits.session_idle.as_secs();
     Ok((StatusCode::CREATED, Json(json!({"session": session, "idle_seconds": idle}))))
 }
 
 /// `DELETE /v1/query-sessions/{handle}`: ends a session and drops what was loaded in it.
-pub(super) async fn end(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
-    Path(handle): Path<String>,
-) -> Result<StatusCode, Refusal> {
-    shared.server.query_sessions.end(&handle, &owner)?;
+pub(super) async fn end(by: Requester, Path(handle): Path<String>) -> Result<StatusCode, Refusal> {
+    by.server.query_sessions.end(&handle, &by.owner)?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `GET /v1/query-sessions/{handle}/rows/{id}`: all rows of a query of the session.
-pub(super) async fn rows(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
-    Path((handle, id)): Path<(String, String)>,
-) -> Reply {
-    let session = shared.server.query_sessions.get(&handle, &owner)?;
-    Ok(Json(shared.server.session_rows(&session, &id).await?))
+pub(super) async fn rows(by: Requester, Path((handle, id)): Path<(String, String)>) -> Reply {
+    let session = by.server.query_sessions.get(&handle, &by.owner)?;
+    Ok(Json(by.server.session_rows(&session, &id).await?))
 }
 
 /// `GET /v1/runs/{handle}/rows/{id}`: all rows of a query of an answer.
-pub(super) async fn rows_of_run(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
-    Path((handle, id)): Path<(String, String)>,
-) -> Reply {
-    Ok(Json(shared.server.run_rows(&owner, &handle, &id).await?))
+pub(super) async fn rows_of_run(by: Requester, Path((handle, id)): Path<(String, String)>) -> Reply {
+    Ok(Json(by.server.run_rows(&by.owner, &handle, &id).await?))
 }
 
 /// Returns links to all rows of the queries whose answers have only a part of them.

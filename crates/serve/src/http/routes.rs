@@ -1,27 +1,26 @@
 //! Handlers of the routes.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use axum::{
-    Extension, Json,
-    body::Bytes,
+    Json,
     extract::{Path, Query, State},
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use prospector_core::record::ResourceKind;
-use prospector_core::{Kind, Owner, work::compute};
+use prospector_core::{Kind, record::ResourceKind};
 use prospector_llm::purpose::Mode;
-use serde::de::DeserializeOwned;
-use serde_json::{Value, error::Category, json};
+use serde_json::{Value, json};
 
 use super::{events, queries, reply::Reply};
 use crate::{
     error::{OpenError, Refusal, RefusalCode},
+    handles::new_handle,
     listing::KINDS,
     metrics::Gauges,
     question::Question,
-    run::{Run, Task},
+    requester::{JsonBody, Requester},
+    run::Task,
     shared::Shared,
 };
 
@@ -29,9 +28,6 @@ use crate::{
 const OPENAPI: &str = include_str!("openapi.json");
 
 const MODES: [Mode; 3] = [Mode::Exploratory, Mode::Auditable, Mode::Knowledge];
-
-/// Limit on what is shown of one entry, in tokens.
-const MAX_TOKENS: usize = 20_000;
 
 /// `GET /healthz`: the process is alive.
 pub(crate) async fn healthy() -> &'static str {
@@ -72,9 +68,9 @@ pub(crate) async fn metrics(State(shared): State<Shared>) -> Response {
 }
 
 /// `GET /v1/about`
-pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
-    let view = shared.server.catalog.view(&owner);
-    let options = &shared.server.options;
+pub(crate) async fn about(by: Requester) -> Reply {
+    let view = by.view();
+    let options = &by.server.options;
     let workflows: Vec<&str> = match options.state.is_some() {
         true => options.workflows.iter().map(|offered| offered.name).collect(),
         false => Vec::new(),
@@ -84,13 +80,13 @@ pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extens
         true => reason,
         false => "the changed catalog cannot be opened: the previous one is served".to_owned(),
     };
-    let catalog_error = shared.server.catalog.outdated_because().map(reason);
+    let catalog_error = by.server.catalog.outdated_because().map(reason);
     Ok(Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "model": shared.server.models.chat.name(),
+        "model": by.server.models.chat.name(),
         // With the built-in planner, the page explains how to connect a model.
-        "built_in": shared.server.models.chat.reads_data(),
-        "models": shared.server.model_names(),
+        "built_in": by.server.models.chat.reads_data(),
+        "models": by.server.model_names(),
         "modes": MODES.map(Mode::as_str),
         "generation": view.generation,
         "records": view.catalog.index.len(),
@@ -98,36 +94,35 @@ pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extens
         "catalog_error": catalog_error,
         "things": view.counts(),
         "tasks": Task::OF_QUESTIONS.map(Task::as_str),
-        "sessions": shared.server.options.state.is_some(),
-        "shares_links": shared.server.options.shares_links && shared.server.options.state.is_some(),
+        "sessions": by.server.options.state.is_some(),
+        "shares_links": by.server.options.shares_links && by.server.options.state.is_some(),
         "workflows": workflows,
         "queries": view.queries.is_open,
     })))
 }
 
 /// `GET /v1/tools`
-pub(crate) async fn tools(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
-    Ok(Json(json!({"items": shared.server.catalog.view(&owner).specs()})))
+pub(crate) async fn tools(by: Requester) -> Reply {
+    Ok(Json(json!({"items": by.view().specs()})))
 }
 
 /// `POST /v1/tools/{name}`: calls a tool; the body contains its arguments.
 pub(crate) async fn call(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
+    by: Requester,
     Path(name): Path<String>,
     headers: HeaderMap,
-    body: Bytes,
+    arguments: Option<JsonBody<Value>>,
 ) -> Reply {
-    let arguments = if body.is_empty() { json!({}) } else { json(&headers, body).await? };
+    let arguments = arguments.map_or_else(|| json!({}), |JsonBody(arguments, _)| arguments);
     if !arguments.is_object() {
         return Err(Refusal::invalid("the arguments must be a JSON object"));
     }
     let named = headers.get(queries::SESSION).map(|handle| handle.to_str().unwrap_or_default());
     let session = match named {
-        Some(handle) => Some(shared.server.query_sessions.get(handle, &owner)?),
-        None => queries::check_sessionless(&shared.server.catalog.view(&owner), &name).map(|()| None)?,
+        Some(handle) => Some(by.server.query_sessions.get(handle, &by.owner)?),
+        None => queries::check_sessionless(&by.view(), &name).map(|()| None)?,
     };
-    let called = shared.server.call(&owner, session.as_deref(), &name, arguments).await?;
+    let called = by.server.call(&by.owner, session.as_deref(), &name, arguments).await?;
     let mut said = json!({"answer": called.answer.json()});
     if !called.answer.notes().is_empty() {
         said["notes"] = json!(called.answer.notes());
@@ -143,11 +138,7 @@ pub(crate) async fn call(
 }
 
 /// `GET /v1/search?q=&kind=&limit=`: searches all kinds, regardless of the profile.
-pub(crate) async fn search(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
-    Query(query): Query<HashMap<String, String>>,
-) -> Reply {
+pub(crate) async fn search(by: Requester, Query(query): Query<HashMap<String, String>>) -> Reply {
     only(&query, &["q", "kind", "limit"])?;
     let mut arguments = json!({"query": query.get("q").map(String::as_str).unwrap_or_default()});
     if let Some(kinds) = query.get("kind").filter(|kinds| !kinds.is_empty()) {
@@ -160,17 +151,13 @@ pub(crate) async fn search(
         arguments["kinds"] = json!(kinds.split(',').collect::<Vec<_>>());
     }
     arguments["limit"] = number(&query, "limit", 8)?.into();
-    let view = shared.server.catalog.view(&owner);
+    let view = by.view();
     let answer = view.tools.search(arguments).await?;
     Ok(Json(json!({"answer": answer.json()})))
 }
 
 /// `GET /v1/catalog?kind=&text=&offset=&limit=`
-pub(crate) async fn catalog(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
-    Query(query): Query<HashMap<String, String>>,
-) -> Reply {
+pub(crate) async fn catalog(by: Requester, Query(query): Query<HashMap<String, String>>) -> Reply {
     only(&query, &["kind", "text", "offset", "limit"])?;
     let kind = match query.get("kind").filter(|kind| !kind.is_empty()) {
         Some(kind) => Some(parse_kind(kind)?),
@@ -178,18 +165,14 @@ pub(crate) async fn catalog(
     };
     let (offset, limit) = (number(&query, "offset", 0)?, number(&query, "limit", 100)?.clamp(1, 1_000));
     let text = query.get("text").map(String::as_str).unwrap_or_default();
-    let part = shared.server.catalog.view(&owner).list(kind, text, offset, limit);
+    let part = by.view().list(kind, text, offset, limit);
     Ok(Json(json!(part)))
 }
 
 /// `GET /v1/catalog/{kind}/{id}`
-pub(crate) async fn thing(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
-    Path((kind, id)): Path<(String, String)>,
-) -> Reply {
+pub(crate) async fn thing(by: Requester, Path((kind, id)): Path<(String, String)>) -> Reply {
     let kind = parse_kind(&kind)?;
-    let answer = shared.server.catalog.view(&owner).show(kind, &id, MAX_TOKENS).await?;
+    let answer = by.view().show(kind, &id).await?;
     Ok(Json(json!({"kind": kind, "id": id, "answer": answer.json(), "text": answer.text()})))
 }
 
@@ -202,59 +185,27 @@ fn parse_kind(kind: &str) -> Result<ResourceKind, Refusal> {
 
 /// `POST /v1/plan`
 pub(crate) async fn plan(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
+    by: Requester,
     headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    answer(&shared, &owner, Task::Plan, &headers, body).await
+    JsonBody(asked, _): JsonBody<Question>,
+) -> Result<Response, Refusal> {
+    let run = by.server.start(&by.owner, Task::Plan, asked)?;
+    Ok(events::respond(&by.server, &run, &headers).await)
 }
 
 /// `POST /v1/ask`
 pub(crate) async fn ask(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
+    by: Requester,
     headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    answer(&shared, &owner, Task::Ask, &headers, body).await
-}
-
-/// Answers a question as events or as one response. A client that waits for one response and disconnects cancels the run.
-async fn answer(shared: &Shared, owner: &Owner, task: Task, headers: &HeaderMap, body: Bytes) -> Response {
-    let asked = json::<Question>(headers, body).await;
-    let run = match asked.and_then(|asked| shared.server.start(owner, task, asked)) {
-        Ok(run) => run,
-        Err(refusal) => return refusal.into_response(),
-    };
-    if events::are_wanted(headers) {
-        return events::of(&shared.server, &run, 0);
-    }
-    let guard = Guard(run.clone());
-    let end = run.wait().await;
-    drop(guard);
-    match &end.failure {
-        None => Json(&*end.result).into_response(),
-        Some(failure) => failure.with("result", &end.result),
-    }
-}
-
-/// Cancels a run whose client has disconnected.
-struct Guard(Arc<Run>);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        self.0.stop("the client disconnected");
-    }
+    JsonBody(asked, _): JsonBody<Question>,
+) -> Result<Response, Refusal> {
+    let run = by.server.start(&by.owner, Task::Ask, asked)?;
+    Ok(events::respond(&by.server, &run, &headers).await)
 }
 
 /// `GET /v1/runs/{handle}`
-pub(crate) async fn run(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
-    Path(handle): Path<String>,
-) -> Reply {
-    let run = shared.server.runs.get(&handle, &owner)?;
+pub(crate) async fn run(by: Requester, Path(handle): Path<String>) -> Reply {
+    let run = by.server.runs.get(&handle, &by.owner)?;
     let mut said = json!({"handle": run.handle, "task": run.task.as_str(), "question": run.question});
     match run.end() {
         None => said["state"] = "running".into(),
@@ -270,87 +221,65 @@ pub(crate) async fn run(
 }
 
 /// `DELETE /v1/runs/{handle}`: cancels it.
-pub(crate) async fn cancel(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
-    Path(handle): Path<String>,
-) -> Result<StatusCode, Refusal> {
-    shared.server.runs.get(&handle, &owner)?.stop("cancelled by the client");
+pub(crate) async fn cancel(by: Requester, Path(handle): Path<String>) -> Result<StatusCode, Refusal> {
+    by.server.runs.get(&handle, &by.owner)?.stop("cancelled by the client");
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `GET /v1/runs/{handle}/events`
-pub(crate) async fn events(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
-    Path(handle): Path<String>,
-    headers: HeaderMap,
-) -> Result<Response, Refusal> {
-    let run = shared.server.runs.get(&handle, &owner)?;
-    Ok(events::of(&shared.server, &run, events::last_seen(&headers)?))
+pub(crate) async fn events(by: Requester, Path(handle): Path<String>, headers: HeaderMap) -> Result<Response, Refusal> {
+    let run = by.server.runs.get(&handle, &by.owner)?;
+    Ok(events::of(&by.server, &run, events::last_seen(&headers)?))
 }
 
 /// `GET /v1/sessions`
-pub(crate) async fn sessions(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
-    Ok(Json(shared.server.session_names(&owner).await?))
+pub(crate) async fn sessions(by: Requester) -> Reply {
+    Ok(Json(by.server.session_names(&by.owner).await?))
 }
 
 /// `POST /v1/sessions`: creates an unused name.
 pub(crate) async fn new_session() -> (StatusCode, Json<Value>) {
-    let name = format!("session_{}", uuid::Uuid::new_v4().simple());
-    (StatusCode::CREATED, Json(json!({"session": name})))
+    (StatusCode::CREATED, Json(json!({"session": new_handle("session")})))
 }
 
 /// `GET /v1/sessions/{name}`
-pub(crate) async fn session(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
-    Path(name): Path<String>,
-) -> Reply {
-    Ok(Json(shared.server.turns(&owner, &name).await?))
+pub(crate) async fn session(by: Requester, Path(name): Path<String>) -> Reply {
+    Ok(Json(by.server.turns(&by.owner, &name).await?))
 }
 
 /// `DELETE /v1/sessions/{name}`
-pub(crate) async fn remove_session(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
-    Path(name): Path<String>,
-) -> Result<StatusCode, Refusal> {
-    shared.server.remove_session(&owner, &name).await?;
+pub(crate) async fn remove_session(by: Requester, Path(name): Path<String>) -> Result<StatusCode, Refusal> {
+    by.server.remove_session(&by.owner, &name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// The new name of a conversation.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Renaming {
+pub(crate) struct Renaming {
     name: String,
 }
 
 /// `POST /v1/sessions/{name}`: renames a conversation.
 pub(crate) async fn rename_session(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
+    by: Requester,
     Path(name): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
+    renaming: Result<JsonBody<Renaming>, Refusal>,
 ) -> Reply {
-    let asked: Renaming =
-        json(&headers, body).await.map_err(|refusal| refusal.advise("the body is {\"name\": \"...\"}"))?;
-    let to = asked.name.trim();
-    shared.server.rename_session(&owner, &name, to).await?;
+    let JsonBody(renaming, _) = renaming.map_err(|refusal| refusal.advise("the body is {\"name\": \"...\"}"))?;
+    let to = renaming.name.trim();
+    by.server.rename_session(&by.owner, &name, to).await?;
     Ok(Json(json!({"session": to})))
 }
 
 /// `GET /v1/results/{handle}?page=`
 pub(crate) async fn result(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
+    by: Requester,
     Path(handle): Path<String>,
     Query(query): Query<HashMap<String, String>>,
 ) -> Reply {
     only(&query, &["page"])?;
-    Ok(Json(shared.server.fetch(&owner, &handle, number(&query, "page", 1)?)?))
+    Ok(Json(by.server.fetch(&by.owner, &handle, number(&query, "page", 1)?)?))
 }
 
 /// `POST /v1/refresh?all=`: reopens the catalog.
@@ -386,18 +315,6 @@ pub(crate) async fn unknown_path() -> Refusal {
 /// Fallback for unsupported methods.
 pub(crate) async fn unsupported_method() -> Refusal {
     Refusal::new(RefusalCode::MethodNotAllowed, "this path does not support that method").advise("see /openapi.json")
-}
-
-/// Parses a JSON body on a blocking thread if needed: it may contain megabytes of rows.
-pub(super) async fn json<T: DeserializeOwned + Send + 'static>(headers: &HeaderMap, body: Bytes) -> Result<T, Refusal> {
-    let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if !media.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json")) {
-        return Err(Refusal::new(RefusalCode::UnsupportedMediaType, "the body must be application/json"));
-    }
-    compute(move || serde_json::from_slice(&body)).await.map_err(|error| match error.classify() {
-        Category::Data => Refusal::invalid(error.to_string()).advise("see /openapi.json"),
-        _ => Refusal::new(RefusalCode::BadRequest, format!("the body is not valid JSON: {error}")),
-    })
 }
 
 /// Refuses unknown parameters, which would otherwise be silently ignored.

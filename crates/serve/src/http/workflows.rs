@@ -3,112 +3,84 @@
 use std::collections::HashMap;
 
 use axum::{
-    Extension, Json,
-    body::Bytes,
-    extract::{Path, Query, State},
+    Json,
+    extract::{Path, Query},
     http::{HeaderMap, StatusCode},
-    response::{IntoResponse, Response},
+    response::Response,
 };
-use prospector_core::Owner;
 use serde::Deserialize;
 
 use super::{
     events,
     reply::Reply,
-    routes::{json, number, only},
+    routes::{number, only},
 };
-use crate::{error::Refusal, run::Run, shared::Shared, workflows::MAX_ROWS};
+use crate::{
+    error::Refusal,
+    requester::{JsonBody, Requester},
+    workflows::MAX_ROWS,
+};
 
 /// Starts or continues a workflow.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WorkflowRequest {
+pub(super) struct WorkflowRequest {
     /// The workflow to start.
     workflow: Option<String>,
     /// The user's message.
     message: Option<String>,
 }
 
-async fn read_request(headers: &HeaderMap, body: Bytes) -> Result<WorkflowRequest, Refusal> {
-    if body.is_empty() {
-        return Ok(WorkflowRequest { workflow: None, message: None });
-    }
-    json(headers, body).await
-}
-
 /// `GET /v1/workflows`
-pub(super) async fn list(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
-    Ok(Json(shared.server.workflows(&owner).await?))
+pub(super) async fn list(by: Requester) -> Reply {
+    Ok(Json(by.server.workflows(&by.owner).await?))
 }
 
 /// `POST /v1/workflows`: starts a workflow.
 pub(super) async fn begin(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
+    by: Requester,
     headers: HeaderMap,
-    body: Bytes,
+    request: Option<JsonBody<WorkflowRequest>>,
 ) -> Result<Response, Refusal> {
-    let WorkflowRequest { workflow, message } = read_request(&headers, body).await?;
+    let WorkflowRequest { workflow, message } = request.map(|JsonBody(request, _)| request).unwrap_or_default();
     let missing = || Refusal::invalid("workflow is missing").advise("/v1/about lists the workflows");
-    let run = shared.server.begin_workflow(&owner, &workflow.ok_or_else(missing)?, message).await?;
-    Ok(reply(&shared, &headers, &run).await)
+    let run = by.server.begin_workflow(&by.owner, &workflow.ok_or_else(missing)?, message).await?;
+    Ok(events::respond(&by.server, &run, &headers).await)
 }
 
 /// `POST /v1/workflows/{handle}`: continues with the user's next message.
 pub(super) async fn proceed(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
+    by: Requester,
     Path(handle): Path<String>,
     headers: HeaderMap,
-    body: Bytes,
+    request: Option<JsonBody<WorkflowRequest>>,
 ) -> Result<Response, Refusal> {
-    let WorkflowRequest { workflow, message } = read_request(&headers, body).await?;
+    let WorkflowRequest { workflow, message } = request.map(|JsonBody(request, _)| request).unwrap_or_default();
     if workflow.is_some() {
         return Err(Refusal::invalid("the workflow has already started").advise("omit workflow"));
     }
-    let run = shared.server.continue_workflow(&owner, &handle, message).await?;
-    Ok(reply(&shared, &headers, &run).await)
-}
-
-/// Runs a turn, and returns it as events or as one response. It continues when its client disconnects.
-async fn reply(shared: &Shared, headers: &HeaderMap, run: &std::sync::Arc<Run>) -> Response {
-    if events::are_wanted(headers) {
-        return events::of(&shared.server, run, 0);
-    }
-    let end = run.wait().await;
-    match &end.failure {
-        None => Json(&*end.result).into_response(),
-        Some(failure) => failure.with("result", &end.result),
-    }
+    let run = by.server.continue_workflow(&by.owner, &handle, message).await?;
+    Ok(events::respond(&by.server, &run, &headers).await)
 }
 
 /// `GET /v1/workflows/{handle}`
-pub(super) async fn one(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
-    Path(handle): Path<String>,
-) -> Reply {
-    Ok(Json(shared.server.workflow(&owner, &handle).await?))
+pub(super) async fn one(by: Requester, Path(handle): Path<String>) -> Reply {
+    Ok(Json(by.server.workflow(&by.owner, &handle).await?))
 }
 
 /// `DELETE /v1/workflows/{handle}`
-pub(super) async fn remove(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
-    Path(handle): Path<String>,
-) -> Result<StatusCode, Refusal> {
-    shared.server.remove_workflow(&owner, &handle).await?;
+pub(super) async fn remove(by: Requester, Path(handle): Path<String>) -> Result<StatusCode, Refusal> {
+    by.server.remove_workflow(&by.owner, &handle).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// `GET /v1/workflows/{handle}/files/{name}?offset=&limit=`
 pub(super) async fn file(
-    State(shared): State<Shared>,
-    Extension(owner): Extension<Owner>,
+    by: Requester,
     Path((handle, name)): Path<(String, String)>,
     Query(query): Query<HashMap<String, String>>,
 ) -> Reply {
     only(&query, &["offset", "limit"])?;
     let part = (number(&query, "offset", 0)?, number(&query, "limit", MAX_ROWS)?);
-    Ok(Json(shared.server.workflow_rows(&owner, &handle, &name, part).await?))
+    Ok(Json(by.server.workflow_rows(&by.owner, &handle, &name, part).await?))
 }

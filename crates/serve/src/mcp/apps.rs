@@ -31,8 +31,6 @@ const SHOW_TABLES: &str = "show_tables";
 const DRAW_CHART: &str = "draw_chart";
 const GET_THING: &str = "get_thing";
 
-/// Limit on one entry, in tokens.
-const MAX_TOKENS: usize = 20_000;
 /// Limit on the tables named to the model; the page shows all.
 const MAX_NAMED: usize = 60;
 
@@ -221,6 +219,6 @@ async fn get_thing(view: &CatalogView, arguments: Value) -> Result<(String, Json
     let GetThingArgs { kind, id } = spec_of_thing().arguments(arguments)?;
     let known = KINDS.into_iter().find(|known| known.as_str() == kind);
     let kind = known.ok_or_else(|| Refusal::invalid(format!("there is no kind `{kind}`")))?;
-    let answer = view.show(kind, &id, MAX_TOKENS).await?;
+    let answer = view.show(kind, &id).await?;
     Ok((answer.text(), object(json!(ThingDetails { answer: answer.into_json() }))))
 }

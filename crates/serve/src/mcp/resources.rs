@@ -35,9 +35,6 @@ const PAGE: usize = 100;
 /// The rows of a query, by the id of its answer.
 const ROWS: &str = "rows";
 
-/// Limit on one resource, in tokens.
-const MAX_TOKENS: usize = 20_000;
-
 /// Lists resources from a cursor; pages come first, for a client that supports them.
 pub(super) fn list(
     view: &CatalogView,
@@ -176,41 +173,25 @@ async fn contents(
     }
     let kind = KINDS.into_iter().find(|known| known.as_str() == kind).ok_or_else(unknown)?;
     let id = percent_decode_str(id).decode_utf8().map_err(|_| unknown())?;
-    let answer = server.catalog.view(owner).show(kind, &id, MAX_TOKENS).await?;
+    let answer = server.catalog.view(owner).show(kind, &id).await?;
     Ok(ResourceContents::text(as_data(&text(kind, &answer)), uri).with_mime_type(media(kind)))
+}
+
+/// Whether an entry is a text of its own.
+fn is_text(kind: ResourceKind) -> bool {
+    matches!(kind, ResourceKind::Document | ResourceKind::Skill)
 }
 
 /// Returns the text of a document or a skill verbatim, and of every other entry the form that models see.
 fn text(kind: ResourceKind, answer: &Answer) -> String {
-    let own = match kind {
-        ResourceKind::Document | ResourceKind::Skill => answer.content(),
-        ResourceKind::Database
-        | ResourceKind::Table
-        | ResourceKind::Column
-        | ResourceKind::Api
-        | ResourceKind::Operation
-        | ResourceKind::Fact
-        | ResourceKind::Metric
-        | ResourceKind::Query => None,
-    };
-    match own {
-        Some(own) if !answer.is_cut() => own.to_owned(),
-        _ => answer.text(),
+    match answer.content().filter(|_| is_text(kind) && !answer.is_cut()) {
+        Some(own) => own.to_owned(),
+        None => answer.text(),
     }
 }
 
 fn media(kind: ResourceKind) -> &'static str {
-    match kind {
-        ResourceKind::Document | ResourceKind::Skill => "text/markdown",
-        ResourceKind::Database
-        | ResourceKind::Table
-        | ResourceKind::Column
-        | ResourceKind::Api
-        | ResourceKind::Operation
-        | ResourceKind::Fact
-        | ResourceKind::Metric
-        | ResourceKind::Query => "text/plain",
-    }
+    if is_text(kind) { "text/markdown" } else { "text/plain" }
 }
 
 /// Returns the URI of an entry.

@@ -27,7 +27,7 @@ use crate::{
     error::{Refusal, RefusalCode},
     query_sessions::QuerySession,
     question::Question,
-    run::{Run, Task},
+    run::{StopOnDrop, Task},
     server::Server,
     view::CatalogView,
 };
@@ -224,15 +224,6 @@ fn fetch(server: &Server, owner: &Owner, arguments: &Value) -> CallToolResult {
     }
 }
 
-/// Cancels a run whose caller has disconnected.
-struct Guard(Arc<Run>);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        self.0.stop("the client disconnected");
-    }
-}
-
 /// Runs a question to its end, with a notification per event if the caller wants them.
 async fn run(
     server: &Arc<Server>,
@@ -252,7 +243,7 @@ async fn run(
         Ok(run) => run,
         Err(refusal) => return Ok(failure(&refusal)),
     };
-    let guard = Guard(run.clone());
+    let _waiting = StopOnDrop(run.clone());
     let mut follower = run.follow(0, server.options.limits.linger);
     let token = context.meta.get_progress_token();
     loop {
@@ -271,7 +262,6 @@ async fn run(
         }
     }
     let end = run.wait().await;
-    drop(guard);
     let mut fields = object((*end.result).clone());
     let Some(failure) = end.failure else {
         // An answer is returned as text, a plan as JSON. Both also appear in the structured data.

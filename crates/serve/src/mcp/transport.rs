@@ -6,7 +6,7 @@ use axum::{
     Extension, Json,
     body::{Body, Bytes, to_bytes},
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    http::{HeaderValue, Method, StatusCode},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -16,7 +16,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::shared::Shared;
+use crate::{requester::is_json, shared::Shared};
 
 /// JSON-RPC 2.0, section 5.1: invalid JSON.
 const PARSE_ERROR: i64 = -32_700;
@@ -90,11 +90,6 @@ async fn post(request: Request, next: Next) -> Response {
     let is_json = is_json(&parts.headers);
     let response = next.run(Request::from_parts(parts, Body::from(bytes.clone()))).await;
     if is_json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE { parse_failure(&bytes) } else { response }
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
-    let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    media.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
 }
 
 fn parse_failure(bytes: &Bytes) -> Response {

@@ -41,7 +41,7 @@ export function reading(text, again) {
 const list = (offered, again) => el("ul", { class: "offers stacked" }, offered.map((choice) => el("li", {},
   el("button", { type: "button", class: "quiet", onclick: () => again(choice) }, choice))));
 
-const isDeclined = (found) => !found.clarifications?.length && /^I cannot answer this/i.test(found.answer);
+const isDeclined = (found) => !found.clarifications?.length && found.status === "unanswered" && !found.best_effort;
 
 /** Renders the form; `again` continues with the reply. */
 export function clarify(found, again) {

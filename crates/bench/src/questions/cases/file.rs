@@ -78,7 +78,7 @@ pub struct Expected {
     /// Texts that occur in the answer, ignoring case.
     #[serde(deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     pub text: Vec<String>,
-    /// Whether the question is declined, i.e. the answer says that it cannot be determined.
+    /// Whether the question is declined: nothing is found, and the status of the answer is `unanswered`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub refusal: bool,
     /// Whether a clarification is requested.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use prospector_agent::{
-    ask::{Answered, Classification},
+    ask::{AnswerStatus, Answered},
     plan::{Ended, Metrics, Plan, step::Resources},
 };
 use prospector_engine::Engine;
@@ -30,23 +30,6 @@ pub(crate) struct Observed {
     pub(crate) unsound: Option<String>,
 }
 
-/// Phrases of which one occurs in every answer that declines a question.
-const REFUSING: &[&str] = &[
-    "cannot",
-    "can't",
-    "can not",
-    "could not",
-    "couldn't",
-    "unable",
-    "no ",
-    "not ",
-    "nothing",
-    "none",
-    "isn't",
-    "doesn't",
-    "out of scope",
-];
-
 impl Observed {
     /// Observes an answer. The tables are those read by its queries.
     pub(crate) async fn of_answer(answered: &Answered, engine: &Engine) -> Observed {
@@ -58,21 +41,19 @@ impl Observed {
             }
         }
         let has_rows = good.iter().any(|question| !question.rows.is_empty());
-        let text = answered.answer.to_lowercase();
-        let says_so = REFUSING.iter().any(|word| text.contains(word));
-        let small_talk = answered.classification == Classification::Conversational;
+        let is_unanswered = answered.status == AnswerStatus::Unanswered;
         let documents = answered.premises.iter().filter_map(|premise| premise.source.split('#').next());
         Observed {
             tables,
             documents: documents.map(str::to_owned).collect(),
             verified: good.iter().filter_map(|one| Some(one.verified.as_ref()?.query.clone())).collect(),
             results: good.iter().map(|question| question.rows.clone()).collect(),
-            refused: !has_rows && says_so && !small_talk && answered.clarifications.is_empty(),
+            refused: !has_rows && is_unanswered && answered.clarifications.is_empty(),
             asks_back: !answered.clarifications.is_empty(),
             metrics: answered.metrics.clone(),
             ended: answered.ended,
             unsound: (!answered.tracing.ok).then(|| "a claim in the answer could not be traced".to_owned()),
-            text,
+            text: answered.answer.to_lowercase(),
             ..Observed::default()
         }
     }
