@@ -75,7 +75,6 @@ use self::{
     section::{Folders, Opening, Section},
     skills::Skills,
     source::CatalogText,
-    verified::Verified,
     web::{FetchEntry, Web},
 };
 pub use self::{error::CatalogError, source::CatalogSource};

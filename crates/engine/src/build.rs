@@ -13,6 +13,8 @@ mod relations;
 mod request;
 mod write;
 
+use std::collections::BTreeSet;
+
 use prospector_connect::filter::FilterCondition;
 use prospector_connect::query::Aggregation;
 use prospector_connect::table::Table;
@@ -156,7 +158,7 @@ fn group_query(
         list.push(format!("{made} AS {}", writer.quote(&measure.name())));
     }
     let mut sql = format!("SELECT {}\nFROM {} AS t{}", list.join(", "), relations.write(names.root), names.root);
-    sql += &write_joins(writer, relations, tree);
+    sql += &write_joins(writer, relations, tree, &BTreeSet::new());
     let clause = |filter: &&FilterCondition| {
         writer.clause(&names.write(writer, &filter.column)?, names.class(&filter.column)?, filter)
     };
@@ -164,14 +166,15 @@ fn group_query(
     Ok(sql + &write_group_by(query.dimensions.len()))
 }
 
-/// Renders the joins after the first table.
-pub(crate) fn write_joins(writer: &Writer, relations: &Relations<'_>, tree: &Tree) -> String {
+/// Renders the joins after the first table. `needed` are the tables without whose rows no row is kept.
+pub(crate) fn write_joins(writer: &Writer, relations: &Relations<'_>, tree: &Tree, needed: &BTreeSet<usize>) -> String {
     let mut sql = String::new();
     for step in &tree.steps {
         let pairs = (step.pairs.iter())
             .map(|(from, to)| format!("t{}.{} = t{}.{}", step.from, writer.quote(from), step.to, writer.quote(to)));
         let on: Vec<String> = pairs.collect();
-        sql += &format!("\nLEFT JOIN {} AS t{} ON {}", relations.write(step.to), step.to, on.join(" AND "));
+        let join = if needed.contains(&step.to) { "JOIN" } else { "LEFT JOIN" };
+        sql += &format!("\n{join} {} AS t{} ON {}", relations.write(step.to), step.to, on.join(" AND "));
     }
     sql
 }

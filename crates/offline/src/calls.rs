@@ -86,9 +86,14 @@ pub(crate) fn nearest_items(value: &Value) -> impl Iterator<Item = &Value> {
 
 /// Returns the hits of a search for one kind.
 pub(crate) fn hits<'a>(results: &[(&ToolCall, &'a ToolResult)], kind: &str) -> impl Iterator<Item = &'a Value> {
+    find_search(results, kind).into_iter().flat_map(items)
+}
+
+/// Returns the result of a search for one kind.
+pub(crate) fn find_search<'a>(results: &[(&ToolCall, &'a ToolResult)], kind: &str) -> Option<&'a Value> {
     let is_of = |call: &ToolCall| call.name == format!("search_{kind}s") || call.arguments["kinds"][0] == kind;
     let found = results.iter().find(|(call, result)| is_of(call) && !result.is_error);
-    found.and_then(|(_, result)| result.data.as_ref()).into_iter().flat_map(items)
+    found.and_then(|(_, result)| result.data.as_ref())
 }
 
 pub(crate) fn relevance(hit: &Value) -> f64 {

@@ -8,7 +8,7 @@ use prospector_text::{identifiers, stem};
 use serde_json::{Value, json};
 
 use crate::{
-    calls::{Call, TABLE_SCHEMA, hits, items, translate},
+    calls::{Call, TABLE_SCHEMA, find_search, items, nearest_items, translate},
     question::find_subject,
     render::{WHO, write},
 };
@@ -87,5 +87,6 @@ fn find_table(words: &[String], results: &[(&ToolCall, &ToolResult)]) -> Option<
     let is_named = |(_, table): &(String, String)| {
         identifiers::words(table).iter().map(|word| stem::snowball(word)).eq(named.iter().cloned())
     };
-    hits(results, "table").map(place).find(is_named)
+    // A table with this name is meant, however weak the hit is.
+    find_search(results, "table").into_iter().flat_map(nearest_items).map(place).find(is_named)
 }

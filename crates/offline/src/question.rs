@@ -10,14 +10,15 @@ pub(crate) fn is_too_long(question: &str) -> bool {
 }
 
 /// Words for parts of a catalog, in English, German, Spanish and French.
-const CATALOG: &str = "data|database|databases|table|tables|column|columns|field|fields|query|\
+const CATALOG: &str = "data|information|database|databases|table|tables|column|columns|field|fields|query|\
     daten|datenbank|datenbanken|tabellen|spalten|felder|datos|tablas|columnas|campos|données|tables|colonnes|champs";
 
 /// Returns the other words of a question about parts of a catalog: none for `which tables are there?`, `invoices` for `which columns do the
 /// invoices have?`. `None` if the question names no such part.
 pub(crate) fn find_subject(question: &str) -> Option<Vec<String>> {
     let lower = periods::words(question).into_iter().map(str::to_lowercase);
-    let relevant = lower.filter(|word| !stop_words::OF_QUERIES.contains(&word.as_str()));
+    let is_stop = |word: &str| stop_words::OF_QUERIES.contains(&word) || stop_words::OF_TERMS.contains(&word);
+    let relevant = lower.filter(|word| !is_stop(word));
     let (parts, others): (Vec<String>, Vec<String>) = relevant.partition(|word| is_in(CATALOG, word));
     (!parts.is_empty()).then_some(others)
 }

@@ -46,7 +46,7 @@ impl Tree {
     }
 
     /// Returns the table and those through which it is joined.
-    fn path(&self, table: usize) -> BTreeSet<usize> {
+    pub(crate) fn path(&self, table: usize) -> BTreeSet<usize> {
         let mut path = BTreeSet::from([table]);
         for step in self.steps.iter().rev() {
             if path.contains(&step.to) {

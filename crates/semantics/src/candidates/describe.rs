@@ -68,6 +68,10 @@ pub(super) fn describe(scope: &Scope<'_>, intent: &Intent) -> String {
     if !conditions.is_empty() {
         text += &format!(" where {}", conditions.join(" and "));
     }
+    if let Some(key) = &intent.via {
+        let columns: Vec<String> = key.columns.iter().map(|(own, _)| plain(own)).collect();
+        text += &format!(", joined by {} of {}", columns.join(" and "), plain(&scope.table(key.from).name));
+    }
     text += &describe_period(scope, intent);
     let groups = intent.groups.iter().map(|group| column(group.place));
     let grain = intent.grain.map(|grain| match (&intent.time, &intent.period) {

@@ -5,7 +5,7 @@ use prospector_connect::query::Aggregation;
 use prospector_engine::query::aggregate::Grain;
 use serde_json::{Value, json};
 
-use super::scope::{Place, Scope, Time};
+use super::scope::{Key, Place, Scope, Time};
 
 /// What is computed or listed.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,6 +81,8 @@ pub(super) struct Intent {
     pub(super) having: Vec<(FilterOp, f64)>,
     pub(super) segments: Vec<String>,
     pub(super) existences: Vec<Existence>,
+    /// The key that tables are joined by, if several lead to a table.
+    pub(super) via: Option<Key>,
     pub(super) period: Option<(String, String)>,
     pub(super) time: Option<Time>,
     pub(super) grain: Option<Grain>,
@@ -98,6 +100,7 @@ impl Intent {
             having: Vec::new(),
             segments: Vec::new(),
             existences: Vec::new(),
+            via: None,
             period: None,
             time: None,
             grain: None,

@@ -7,7 +7,7 @@ use prospector_text::periods::{NO_BEGINNING, NO_END};
 use serde_json::{Value, json};
 
 use super::intent::{Group, Intent, Measure as Asked, to_number};
-use super::scope::{Place, Scope, Time};
+use super::scope::{Key, Place, Scope, Time};
 use crate::model::{Declarations, Dimension, DimensionColumn, Entity, Measure, Metric, MetricKind};
 use crate::query::{MetricQuery, TIME};
 
@@ -19,16 +19,19 @@ pub(super) struct Implied<'a> {
     pub(super) declared: Declarations,
     /// The columns of the generated dimensions.
     places: Vec<Place>,
+    /// The key that tables are joined by, if several lead to a table.
+    via: Option<Key>,
 }
 
 impl<'a> Implied<'a> {
     pub(super) fn new(scope: &'a Scope<'a>) -> Implied<'a> {
-        Implied { scope, declared: Declarations::default(), places: Vec::new() }
+        Implied { scope, declared: Declarations::default(), places: Vec::new(), via: None }
     }
 
     /// Returns the query over the declared and the generated metrics and dimensions.
     pub(super) fn write(&mut self, intent: &Intent) -> MetricQuery {
         let mut query = MetricQuery { segments: intent.segments.clone(), ..MetricQuery::default() };
+        self.via.clone_from(&intent.via);
         query.dimensions = self.dimensions(&intent.groups);
         match &intent.measure {
             Asked::Metrics(names) => query.metrics.clone_from(names),
@@ -194,7 +197,8 @@ impl<'a> Implied<'a> {
         if let Some(at) = self.places.iter().position(|known| *known == place) {
             return self.declared.dimensions[at].name.clone();
         }
-        if let Some(declared) = self.scope.dimension_of(place) {
+        let is_open = |declared: &Dimension| declared.via.is_empty() && self.via.is_some();
+        if let Some(declared) = self.scope.dimension_of(place).filter(|declared| !is_open(declared)) {
             return declared.name.clone();
         }
         let (table, column) = (self.scope.table(place.0).name.as_str(), self.scope.column(place).name.as_str());
@@ -205,7 +209,9 @@ impl<'a> Implied<'a> {
             _ => self.name(&format!("{table}_{column}")),
         };
         let columns = vec![DimensionColumn { entity: self.entity(place.0), expression: self.quote(place) }];
-        self.declared.dimensions.push(Dimension { name: name.clone(), columns, ..Dimension::default() });
+        let via = self.via.clone().map(|key| format!("{}.{}", self.entity(key.from), key.columns[0].0));
+        let via = via.into_iter().collect();
+        self.declared.dimensions.push(Dimension { name: name.clone(), columns, via, ..Dimension::default() });
         self.places.push(place);
         name
     }

@@ -41,8 +41,9 @@ const KEYED: f64 = 0.9;
 const INFLECTED: f64 = 0.97;
 /// By an adjective of a measure.
 const DEGREE: f64 = 0.95;
-/// By words from the description of the database: by several of them, by one.
-const ABOUT: [f64; 2] = [0.95, 0.8];
+/// By several words from the description of the database, by a word such as `data`.
+const ABOUT: f64 = 0.95;
+const DATA: f64 = 0.8;
 /// The minimum similarity of embeddings for words that may have the same meaning.
 const MIN_SIMILARITY: f64 = 0.5;
 /// The maximum score of a match by embedding.
@@ -79,6 +80,8 @@ pub(super) struct Names {
     about: (Vec<String>, Element),
     /// Columns by the names of their tables and their own.
     composed: Vec<(Vec<String>, Element)>,
+    /// Keys by their roles, which match only as a whole: `used` does not refer to the `promotion used`.
+    roles: Vec<(Vec<String>, Element)>,
     /// All names, as stems.
     called: Vec<(Vec<String>, Element)>,
     /// The entries of `called` that are tables by the names of their keys.
@@ -97,6 +100,7 @@ struct NameTexts {
     texts: Vec<(String, Element)>,
     keyed: Vec<(Vec<String>, Element)>,
     composed: Vec<(Vec<String>, Element)>,
+    roles: Vec<(Vec<String>, Element)>,
     values: Vec<(Vec<String>, Place, String)>,
 }
 
@@ -130,7 +134,7 @@ impl NameTexts {
         if scope.refers(place) {
             // Only nullable columns have roles.
             let roles = name_role(table, known).into_iter().filter(|_| known.nullable);
-            self.composed.extend(roles.map(|name| (stems(&name), Element::Columns(vec![place]))));
+            self.roles.extend(roles.map(|name| (stems(&name), Element::Columns(vec![place]))));
             return;
         }
         for name in name_column(known) {
@@ -206,11 +210,11 @@ impl Names {
         let vectors = words.iter().map(|(at, _)| *at).zip(vectors).collect();
         let mut about = stems(&glossary.describe(scope.source.database));
         about.retain(|stem| !stem.contains(|c: char| c.is_ascii_digit()));
-        about.extend(DATABASE_WORDS.split(' ').map(str::to_owned));
         let about = (about, database);
         Names {
             about,
             composed: names.composed,
+            roles: names.roles,
             called: called.into_keys().collect(),
             keyed: names.keyed,
             referred,
@@ -288,6 +292,8 @@ impl Names {
             };
             found.push((element.clone(), score));
         }
+        let roles = self.roles.iter().filter(|(stems, _)| is(stems));
+        found.extend(roles.map(|(_, element)| (element.clone(), WHOLE)));
         // `cost in total` matches `cost_total`.
         let tokens = &question.tokens[span.at..span.end()];
         let is_distinctive = |token: Option<&Token>| token.is_some_and(|token| token.weight > 0.0);
@@ -312,8 +318,14 @@ impl Names {
             found.extend(permuted.map(|(_, element)| (element.clone(), WHOLE)));
         }
         let (about, database) = &self.about;
-        if said.iter().all(|word| about.iter().any(|own| own == word)) {
-            found.push((database.clone(), ABOUT[usize::from(said.len() == 1)]));
+        // A description lists what a database contains: one of its words does not refer to the database.
+        let is_data = |word: &str| DATABASE_WORDS.split(' ').any(|own| own == word);
+        if tokens.iter().filter(|token| token.weight > 0.0).count() > 1
+            && said.iter().all(|word| is_data(word) || about.iter().any(|own| own == word))
+        {
+            found.push((database.clone(), ABOUT));
+        } else if said.iter().all(|word| is_data(word)) {
+            found.push((database.clone(), DATA));
         }
         found.extend(self.find_values(tokens, &said));
         gather(found)
@@ -386,8 +398,11 @@ fn gather(found: Vec<(Element, f64)>) -> Vec<(Element, f64)> {
     found.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     for (element, score) in found {
         let same = all.iter_mut().find(|(known, best)| match (known, &element) {
-            (Element::Columns(_), Element::Columns(_)) => *best - score < 0.01,
             // Two columns of one table are separate meanings.
+            (Element::Columns(known), Element::Columns(new)) => {
+                let is_other = |place: &Place| new.iter().any(|own| own.0 == place.0 && own != place);
+                *best - score < 0.01 && !known.iter().any(is_other)
+            }
             (Element::Values(known), Element::Values(new)) => {
                 let is_other =
                     |(place, _): &(Place, String)| new.iter().any(|(own, _)| own.0 == place.0 && own != place);

@@ -80,7 +80,9 @@ impl Assembly<'_> {
             }
         }
         let later = self.parts[at + 1..].iter().any(|part| part.is(Operator::Most) || part.is(Operator::Least));
-        match (as_limit(number), &mut self.intent.rank) {
+        // `the 10 most borrowed titles`: the superlative takes it.
+        let is_before = self.parts.get(at + 1).is_some_and(|part| part.is(Operator::Most) || part.is(Operator::Least));
+        match (as_limit(number).filter(|_| !is_before), &mut self.intent.rank) {
             (Some(limit), Some(rank)) if rank.ties => {
                 (rank.limit, rank.ties) = (limit, false);
                 true

@@ -259,8 +259,9 @@ impl<'a> Assembly<'a> {
             rank.ties = limit.is_none();
             return rank.descending == descending;
         }
+        // `the 10 most borrowed titles`: the measure may precede the ranked part.
         let mut next = at + 1;
-        while self.parts.get(next).is_some_and(|part| matches!(part.kind, Kind::Number(_))) {
+        while self.parts.get(next).is_some_and(|part| self.used[next] || matches!(part.kind, Kind::Number(_))) {
             next += 1;
         }
         // `top 5 customers`: the ranked part follows if it is not the measure.
@@ -270,6 +271,17 @@ impl<'a> Assembly<'a> {
             && self.intent.groups.is_empty()
         {
             self.used[next] = self.group(next);
+        }
+        // `titles with the most loans`
+        if self.intent.groups.is_empty() {
+            let is_other = |before: &usize| match self.parts[*before].element() {
+                Some(Element::Table(table)) => {
+                    *table != self.intent.subject && self.scope.distance(self.intent.subject, *table).is_some()
+                }
+                _ => false,
+            };
+            let before = (0..at).rev().find(is_other);
+            before.into_iter().for_each(|before| self.used[before] = self.group(before));
         }
         let is_one = limit.is_none();
         self.intent.rank = Some(Rank { descending, limit: limit.unwrap_or(1), ties: is_one, by: None });
@@ -313,7 +325,8 @@ impl<'a> Assembly<'a> {
                 self.penalty += STEP * self.scope.distance(subject, place.0).unwrap_or_default() as f64;
                 if is_group {
                     // The name of the referenced row is more useful than the key, unless a dimension is declared for metrics.
-                    if self.scope.refers(place) && self.intent.metrics().is_empty() {
+                    let is_declared = !self.intent.metrics().is_empty() && self.scope.dimension_of(place).is_some();
+                    if self.scope.refers(place) && !is_declared {
                         if let Some(table) = self.scope.target(place).filter(|_| place.0 == subject) {
                             Group::of_rows(self.scope, table).into_iter().for_each(|group| self.add_group(group));
                             return true;

@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use super::intent::{Intent, Measure, Rank, to_number};
 use super::lower::write_condition;
-use super::scope::{Place, Scope, Time};
+use super::scope::{Key, Place, Scope, Time};
 
 /// The number of columns that are listed if the question names none.
 const MAX_COLUMNS: usize = 8;
 
 /// Returns a statement, and the tables that it reads as `database.table`.
 pub(super) fn write(scope: &Scope<'_>, intent: &Intent) -> Option<(String, Vec<String>)> {
-    let mut statement = Statement { scope, tables: vec![intent.subject], joins: String::new() };
+    let mut statement = Statement { scope, via: intent.via.as_ref(), tables: vec![intent.subject], joins: Vec::new() };
     let mut columns: Vec<String> = Vec::new();
     let mut groups: Vec<String> = Vec::new();
     for group in &intent.groups {
@@ -46,9 +46,9 @@ pub(super) fn write(scope: &Scope<'_>, intent: &Intent) -> Option<(String, Vec<S
         let by = statement.column(*by)?;
         let (best, from) = (if *descending { "MAX" } else { "MIN" }, statement.from());
         let met = conditions.join(" AND ");
-        conditions.push(format!("{by} = (SELECT {best}({by}) FROM {from}{} WHERE {met})", statement.joins));
+        conditions.push(format!("{by} = (SELECT {best}({by}) FROM {from}{} WHERE {met})", statement.joins()));
     }
-    let mut sql = format!("SELECT {} FROM {}{}", columns.join(", "), statement.from(), statement.joins);
+    let mut sql = format!("SELECT {} FROM {}{}", columns.join(", "), statement.from(), statement.joins());
     if !conditions.is_empty() {
         let _ = write!(sql, " WHERE {}", conditions.join(" AND "));
     }
@@ -101,9 +101,13 @@ fn list_conditions(scope: &Scope<'_>, intent: &Intent, statement: &mut Statement
     let mut conditions = Vec::new();
     for (place, op, value) in &intent.filters {
         conditions.push(write_condition(&statement.column(*place)?, *op, value));
+        if !matches!((op, value), (FilterOp::Eq, Value::Null)) {
+            statement.need(place.0);
+        }
     }
     for place in intent.ranked_columns(scope) {
         conditions.push(write_condition(&statement.column(place)?, FilterOp::Neq, &Value::Null));
+        statement.need(place.0);
     }
     if let (Some(by), Measure::Rows(_)) = (intent.rank.as_ref().and_then(|rank| rank.by), &intent.measure) {
         conditions.push(format!("{} IS NOT NULL", statement.column(by)?));
@@ -114,13 +118,11 @@ fn list_conditions(scope: &Scope<'_>, intent: &Intent, statement: &mut Statement
     }
     for existence in &intent.existences {
         let child = existence.table;
-        let mut inner = Statement { scope, tables: vec![child], joins: String::new() };
-        let keys = scope.join_columns(child, intent.subject);
-        if keys.is_empty() {
-            return None;
-        }
+        let mut inner = Statement { scope, via: intent.via.as_ref(), tables: vec![child], joins: Vec::new() };
+        let key = scope.key(child, intent.subject, intent.via.as_ref())?;
         let quote = |name: &str| scope.source.dialect.quote(name);
-        let mut met: Vec<String> = keys
+        let mut met: Vec<String> = key
+            .columns
             .iter()
             .map(|(own, other)| format!("{}.{} = {}.{}", alias(child), quote(own), alias(intent.subject), quote(other)))
             .collect();
@@ -129,9 +131,10 @@ fn list_conditions(scope: &Scope<'_>, intent: &Intent, statement: &mut Statement
         }
         if let Some((place, value)) = &existence.filter {
             met.push(write_condition(&inner.column(*place)?, FilterOp::Eq, value));
+            inner.need(place.0);
         }
         let not = if existence.is_negated { "NOT " } else { "" };
-        let from = format!("FROM {}{} WHERE {}", inner.from(), inner.joins, met.join(" AND "));
+        let from = format!("FROM {}{} WHERE {}", inner.from(), inner.joins(), met.join(" AND "));
         if existence.count.is_empty() {
             conditions.push(format!("{not}EXISTS (SELECT 1 {from})"));
         }
@@ -148,9 +151,17 @@ fn alias(table: usize) -> String {
 
 struct Statement<'a> {
     scope: &'a Scope<'a>,
+    via: Option<&'a Key>,
     /// The joined tables.
     tables: Vec<usize>,
-    joins: String,
+    joins: Vec<Join<'a>>,
+}
+
+/// A joined table.
+struct Join<'a> {
+    key: &'a Key,
+    /// Whether conditions drop rows without a joined row.
+    is_needed: bool,
 }
 
 impl Statement<'_> {
@@ -173,29 +184,38 @@ impl Statement<'_> {
         format!("{}.{own}", self.quote(self.scope.source.database))
     }
 
-    /// Returns a column, and adds the joins that lead to it.
-    fn column(&mut self, place: Place) -> Option<String> {
-        let route = self.scope.route(self.tables[0], place.0);
-        if route.is_empty() {
-            return None;
-        }
-        for pair in route.windows(2) {
-            if self.tables.contains(&pair[1]) {
-                continue;
-            }
-            let keys = self.scope.join_columns(pair[0], pair[1]);
-            let on: Vec<String> = keys
+    /// Returns the joins.
+    fn joins(&self) -> String {
+        let write = |Join { key: Key { from, to, columns }, is_needed }: &Join<'_>| {
+            let on: Vec<String> = columns
                 .iter()
                 .map(|(own, other)| {
-                    format!("{}.{} = {}.{}", alias(pair[0]), self.quote(own), alias(pair[1]), self.quote(other))
+                    format!("{}.{} = {}.{}", alias(*from), self.quote(own), alias(*to), self.quote(other))
                 })
                 .collect();
-            if on.is_empty() {
-                return None;
+            let join = if *is_needed { "JOIN" } else { "LEFT JOIN" };
+            format!(" {join} {} AS {} ON {}", self.name(*to), alias(*to), on.join(" AND "))
+        };
+        self.joins.iter().map(write).collect()
+    }
+
+    /// Drops the rows without a joined row of a table.
+    fn need(&mut self, mut table: usize) {
+        for join in self.joins.iter_mut().rev() {
+            if join.key.to == table {
+                join.is_needed = true;
+                table = join.key.from;
             }
-            let joined = format!(" LEFT JOIN {} AS {} ON {}", self.name(pair[1]), alias(pair[1]), on.join(" AND "));
-            self.joins.push_str(&joined);
-            self.tables.push(pair[1]);
+        }
+    }
+
+    /// Returns a column, and adds the joins that lead to it.
+    fn column(&mut self, place: Place) -> Option<String> {
+        for key in self.scope.route(self.tables[0], place.0, self.via)? {
+            if !self.tables.contains(&key.to) {
+                self.joins.push(Join { key, is_needed: false });
+                self.tables.push(key.to);
+            }
         }
         Some(format!("{}.{}", alias(place.0), self.quote(&self.scope.column(place).name)))
     }

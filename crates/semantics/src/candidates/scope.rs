@@ -6,8 +6,10 @@ use prospector_connect::table::{Column, ColumnType, ForeignKey, Table};
 use prospector_text::identifiers;
 use serde_json::{Value, json};
 
+use super::compose::Scored;
+use super::intent::{Intent, Measure};
 use super::question::{Question, stems, without};
-use super::rows::{RowName, name_rows, refers};
+use super::rows::{RowName, name_rows};
 use super::{NamedValue, Vocabulary};
 use crate::model::{Dimension, Entity, Metric};
 use crate::{SemanticModel, Tables};
@@ -17,6 +19,15 @@ const MAX_NAMED: usize = 40;
 
 /// A column, as the indexes of its table and of itself.
 pub(super) type Place = (usize, usize);
+
+/// A many-to-one key between two tables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Key {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// The columns of each table.
+    pub(super) columns: Vec<(String, String)>,
+}
 
 /// Whether each row refers to a row of another table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,8 +60,7 @@ pub(super) struct Scope<'a> {
     pub(super) values: Vec<(Place, String)>,
     /// Text columns with yes/no values, and their value for yes.
     flags: Vec<(Place, String)>,
-    /// Many-to-one keys between tables.
-    keys: Vec<(usize, usize)>,
+    keys: Vec<Key>,
 }
 
 impl<'a> Scope<'a> {
@@ -62,15 +72,25 @@ impl<'a> Scope<'a> {
     ) -> Scope<'a> {
         let place = |name: &str| source.tables.iter().position(|table| table.name.eq_ignore_ascii_case(name));
         let own = |id: &str| place(id.strip_prefix(source.database)?.strip_prefix('.')?);
-        let mut keys: Vec<(usize, usize)> = Vec::new();
+        let mut keys: Vec<Key> = Vec::new();
+        let pair = |own: &[String], other: &[String]| own.iter().cloned().zip(other.iter().cloned()).collect();
         for (from, table) in source.tables.iter().enumerate() {
-            keys.extend(table.foreign_keys.iter().filter_map(|key| Some((from, place(&key.table)?))));
+            let foreign = table.foreign_keys.iter();
+            let key = |key: &ForeignKey| {
+                Some(Key { from, to: place(&key.table)?, columns: pair(&key.columns, &key.references) })
+            };
+            keys.extend(foreign.filter_map(key));
         }
         let of = |name: &str| {
             let entity = model.entity(name)?;
             own(&format!("{}.{}", entity.database, entity.table))
         };
-        keys.extend(model.joins().iter().filter_map(|join| Some((of(&join.from)?, of(&join.to)?))));
+        for join in model.joins() {
+            let (Some(from), Some(to)) = (of(&join.from), of(&join.to)) else { continue };
+            if !keys.iter().any(|key| (key.from, key.to) == (from, to)) {
+                keys.push(Key { from, to, columns: pair(&join.columns, &join.references) });
+            }
+        }
         let mut likely: Vec<usize> = vocabulary.tables.iter().filter_map(|id| own(id)).collect();
         // A table whose whole name occurs in the question is likely, however many other tables have a better score.
         let said: Vec<&str> = question.tokens.iter().flat_map(|token| &token.stems).map(String::as_str).collect();
@@ -87,7 +107,7 @@ impl<'a> Scope<'a> {
         }
         // Tables that a likely table refers to may provide groups.
         for at in 0..likely.len() {
-            let targets = keys.iter().filter(|(from, _)| *from == likely[at]).map(|(_, to)| *to);
+            let targets = keys.iter().filter(|key| key.from == likely[at]).map(|key| key.to);
             let fresh: Vec<usize> = targets.filter(|to| !likely.contains(to)).collect();
             likely.extend(fresh);
         }
@@ -117,17 +137,18 @@ impl<'a> Scope<'a> {
 
     /// Returns the other table that a key column refers to, if it is the only key between the two.
     pub(super) fn target(&self, place: Place) -> Option<usize> {
-        let (keys, name) = (&self.table(place.0).foreign_keys, &self.column(place).name);
-        let is_own = |key: &&ForeignKey| key.columns.len() == 1 && key.columns[0].eq_ignore_ascii_case(name);
-        let target = &keys.iter().find(is_own)?.table;
-        let count = keys.iter().filter(|key| key.table.eq_ignore_ascii_case(target)).count();
-        let at = self.source.tables.iter().position(|table| table.name.eq_ignore_ascii_case(target))?;
-        (count == 1 && at != place.0).then_some(at)
+        let name = &self.column(place).name;
+        let is_own = |columns: &[(String, String)]| matches!(columns, [(own, _)] if own.eq_ignore_ascii_case(name));
+        let own = self.keys.iter().find(|key| key.from == place.0 && is_own(&key.columns))?;
+        let count = self.keys.iter().filter(|key| (key.from, key.to) == (own.from, own.to)).count();
+        (count == 1 && own.to != place.0).then_some(own.to)
     }
 
-    /// Returns whether the column is part of a foreign key.
+    /// Returns whether the column is part of a key of another table.
     pub(super) fn refers(&self, place: Place) -> bool {
-        refers(self.table(place.0), place.1)
+        let name = &self.column(place).name;
+        let is_own = |(own, _): &(String, String)| own.eq_ignore_ascii_case(name);
+        self.keys.iter().any(|key| key.from == place.0 && key.columns.iter().any(is_own))
     }
 
     /// Returns the value for yes of a yes/no column.
@@ -175,38 +196,84 @@ impl<'a> Scope<'a> {
 
     /// Returns the number of many-to-one joins from a table to another.
     pub(super) fn distance(&self, from: usize, to: usize) -> Option<usize> {
-        self.route(from, to).len().checked_sub(1)
+        self.distances(from)[to]
     }
 
-    /// Returns the tables along the many-to-one joins from one table to another; empty if there is no path.
-    pub(super) fn route(&self, from: usize, to: usize) -> Vec<usize> {
-        let mut before: Vec<Option<usize>> = vec![None; self.source.tables.len()];
-        before[from] = Some(from);
-        let mut open = VecDeque::from([from]);
-        while let Some(table) = open.pop_front() {
-            for (_, next) in self.keys.iter().filter(|(from, _)| *from == table) {
-                if before[*next].is_none() {
-                    before[*next] = Some(table);
-                    open.push_back(*next);
+    /// Returns the number of many-to-one joins from a table to each table.
+    fn distances(&self, from: usize) -> Vec<Option<usize>> {
+        let mut distances = vec![None; self.source.tables.len()];
+        distances[from] = Some(0);
+        let mut open = VecDeque::from([(from, 0)]);
+        while let Some((table, distance)) = open.pop_front() {
+            for key in self.keys.iter().filter(|key| key.from == table) {
+                if distances[key.to].is_none() {
+                    distances[key.to] = Some(distance + 1);
+                    open.push_back((key.to, distance + 1));
                 }
             }
         }
-        let mut route: Vec<usize> = before[to].map(|_| to).into_iter().collect();
-        while let Some(table) = route.last().filter(|table| **table != from).and_then(|table| before[*table]) {
-            route.push(table);
+        distances
+    }
+
+    /// Returns the keys of a shortest path of many-to-one joins, of several the one with the key `via`; `None` if there is no path.
+    pub(super) fn route(&self, from: usize, to: usize, via: Option<&Key>) -> Option<Vec<&Key>> {
+        let distances = self.distances(from);
+        let (mut route, mut table) = (Vec::new(), to);
+        distances[to]?;
+        while table != from {
+            let last = self.last_keys(&distances, table);
+            let key = *last.iter().find(|key| Some(**key) == via).or(last.first())?;
+            route.push(key);
+            table = key.from;
         }
         route.reverse();
-        route
+        Some(route)
+    }
+
+    /// Returns the last keys of all shortest paths to a table.
+    fn last_keys(&self, distances: &[Option<usize>], to: usize) -> Vec<&Key> {
+        let is_last = |key: &&Key| key.to == to && distances[key.from].map(|near| near + 1) == distances[to];
+        self.keys.iter().filter(is_last).collect()
+    }
+
+    /// Returns the keys of which one has to be chosen if there are several shortest paths.
+    fn rivals(&self, from: usize, to: usize) -> Vec<&Key> {
+        let (distances, mut table) = (self.distances(from), to);
+        while table != from {
+            match self.last_keys(&distances, table).as_slice() {
+                [] => break,
+                [key] => table = key.from,
+                several => return several.to_vec(),
+            }
+        }
+        Vec::new()
+    }
+
+    /// Returns the interpretation once for each key that its tables can be joined by: `loans by branch` of the copy, or of the member.
+    pub(super) fn vary(&self, scored: Scored) -> Vec<Scored> {
+        let intent = &scored.intent;
+        let shown = if let Measure::Rows(shown) = &intent.measure { shown.as_slice() } else { &[] };
+        let groups = intent.groups.iter().map(|group| group.place);
+        let places = groups.chain(intent.filters.iter().map(|(place, ..)| *place)).chain(shown.iter().copied());
+        let places = places.map(|place| (intent.subject, place.0));
+        let mut pairs = places.chain(intent.existences.iter().map(|one| (one.table, intent.subject)));
+        let rivals = pairs.find_map(|(from, to)| Some(self.rivals(from, to)).filter(|rivals| !rivals.is_empty()));
+        let Some(rivals) = rivals else { return vec![scored] };
+        let with = |key: &Key| Scored {
+            intent: Intent { via: Some(key.clone()), ..intent.clone() },
+            score: scored.score,
+            unused: scored.unused.clone(),
+        };
+        rivals.into_iter().map(with).collect()
     }
 
     /// Returns whether each row of a table refers to one of another.
     pub(super) fn optional_key(&self, from: usize, to: usize) -> Presence {
         let table = self.table(from);
-        let target = &self.table(to).name;
-        let mut keys = table.foreign_keys.iter().filter(|key| key.table.eq_ignore_ascii_case(target));
+        let mut keys = self.keys.iter().filter(|key| (key.from, key.to) == (from, to));
         if let (Some(key), None) = (keys.next(), keys.next()) {
             let column = |name: &String| table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
-            return match key.columns.first().and_then(column) {
+            return match key.columns.first().and_then(|(own, _)| column(own)) {
                 Some(at) if table.columns[at].nullable => Presence::Optional((from, at)),
                 Some(_) => Presence::Always,
                 None => Presence::Unknown,
@@ -214,15 +281,12 @@ impl<'a> Scope<'a> {
         }
         // A path of several keys exists only where all of them have values.
         let (direct, reached) = (self.distance(from, to) == Some(1), self.distance(from, to).is_some());
-        let nullable = |key: &ForeignKey| {
+        let nullable = |key: &Key| {
             let column = |name: &String| table.column(name).is_none_or(|column| column.nullable);
-            key.columns.iter().any(column)
+            key.columns.iter().any(|(own, _)| column(own))
         };
-        let on_way = |key: &&ForeignKey| {
-            let next = self.source.tables.iter().position(|known| known.name.eq_ignore_ascii_case(&key.table));
-            next.is_some_and(|next| self.distance(next, to).is_some())
-        };
-        match reached && !direct && !table.foreign_keys.iter().filter(on_way).any(nullable) {
+        let mut on_way = self.keys.iter().filter(|key| key.from == from && self.distance(key.to, to).is_some());
+        match reached && !direct && !on_way.any(nullable) {
             true => Presence::Always,
             false => Presence::Unknown,
         }
@@ -256,7 +320,7 @@ impl<'a> Scope<'a> {
 
     /// Returns whether a table contains events: its rows have a time, and no other table refers to them.
     pub(super) fn holds_events(&self, table: usize) -> bool {
-        self.keys.iter().all(|(_, to)| *to != table) && self.time(table, &[]).is_some()
+        self.keys.iter().all(|key| key.to != table) && self.time(table, &[]).is_some()
     }
 
     /// Returns the column with the shortest join path; `None` if none is reachable, or several are equally near.
@@ -283,17 +347,10 @@ impl<'a> Scope<'a> {
         self.model.dimensions().iter().find(is_here)
     }
 
-    /// Returns the column pairs of a many-to-one join between two tables.
-    pub(super) fn join_columns(&self, from: usize, to: usize) -> Vec<(String, String)> {
-        let target = &self.table(to).name;
-        let own = self.table(from).foreign_keys.iter().find(|key| key.table.eq_ignore_ascii_case(target));
-        if let Some(key) = own {
-            return key.columns.iter().cloned().zip(key.references.iter().cloned()).collect();
-        }
-        let is_here =
-            |join: &&crate::model::Join| self.table_of(&join.from) == Some(from) && self.table_of(&join.to) == Some(to);
-        let join = self.model.joins().iter().find(is_here);
-        join.map(|join| join.columns.iter().cloned().zip(join.references.iter().cloned()).collect()).unwrap_or_default()
+    /// Returns a many-to-one key between two tables, of several the one that is `via`.
+    pub(super) fn key(&self, from: usize, to: usize, via: Option<&Key>) -> Option<&Key> {
+        let is_here = |key: &&Key| (key.from, key.to) == (from, to);
+        self.keys.iter().filter(is_here).find(|key| Some(*key) == via).or_else(|| self.keys.iter().find(is_here))
     }
 
     /// Returns the table of an entity, if it is in this database.
@@ -354,8 +411,8 @@ impl<'a> Scope<'a> {
             own.retain(is_of_table);
         }
         let years: Vec<Place> = columns(subject).filter(|place| self.is_year(*place)).collect();
-        let parents = self.keys.iter().filter(|(from, _)| *from == subject);
-        let parents: Vec<Place> = parents.flat_map(|(_, to)| dates(*to)).collect();
+        let parents = self.keys.iter().filter(|key| key.from == subject);
+        let parents: Vec<Place> = parents.flat_map(|key| dates(key.to)).collect();
         match (own.as_slice(), years.as_slice(), parents.as_slice()) {
             ([one], ..) | ([], [], [one]) => Some(Time::Day(*one)),
             ([], [one], _) => Some(Time::Year(*one)),
@@ -365,7 +422,8 @@ impl<'a> Scope<'a> {
 }
 
 /// Words in the names of date columns: `hire_date` is called `hire`.
-pub(super) const DATE_WORDS: [&str; 9] = ["date", "day", "time", "timestamp", "datetime", "tms", "ts", "dt", "at"];
+pub(super) const DATE_WORDS: [&str; 10] =
+    ["date", "day", "time", "timestamp", "datetime", "tms", "ts", "dt", "at", "on"];
 /// Words in the names of columns that record when a row was written, not when something happened.
 const UPKEEP_WORDS: [&str; 6] = ["update", "updated", "modified", "modify", "loaded", "synced"];
 fn is_upkeep(name: &str) -> bool {

@@ -152,8 +152,7 @@ impl Seeder<'_> {
             _ => None,
         });
         let (next, parent) = parent.filter(|_| is_near)?;
-        let keys = self.scope.join_columns(table, parent);
-        let [(own, _)] = keys.as_slice() else { return None };
+        let [(own, _)] = self.scope.key(table, parent, None)?.columns.as_slice() else { return None };
         let columns = &self.scope.table(table).columns;
         let key = columns.iter().position(|column| column.name.eq_ignore_ascii_case(own))?;
         let by = next.checked_sub(1).filter(|by| self.is_operator(*by, Operator::By));

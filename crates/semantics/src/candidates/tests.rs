@@ -8,7 +8,9 @@ use super::*;
 /// The minimum share of questions whose best candidate is the expected one.
 const MIN_RIGHT: f64 = 0.9;
 
-pub(super) struct Words;
+/// A catalog without an index, with the description of its database.
+#[derive(Default)]
+pub(super) struct Words(&'static str);
 
 #[async_trait]
 impl Glossary for Words {
@@ -18,6 +20,10 @@ impl Glossary for Words {
 
     async fn define(&self, _question: &str) -> Vec<DefinedTerm> {
         Vec::new()
+    }
+
+    fn describe(&self, _database: &str) -> String {
+        self.0.into()
     }
 }
 
@@ -116,8 +122,8 @@ fn list_over(database: &str, tables: &[Table], values: Vec<NamedValue>, question
     let ids = tables.iter().map(|table| format!("{database}.{}", table.name)).collect();
     let vocabulary = Vocabulary { tables: ids, values, ..Vocabulary::default() };
     let model = SemanticModel::default();
-    let asked = Conversation::read(question, model.today(), &Words).unwrap();
-    list_candidates(&model, &asked, &vocabulary, &[source], &Words)
+    let asked = Conversation::read(question, model.today(), &Words::default()).unwrap();
+    list_candidates(&model, &asked, &vocabulary, &[source], &Words::default())
 }
 
 fn value(table: &str, column: &str, value: &str) -> NamedValue {
@@ -228,6 +234,47 @@ fn check(cases: &[(&str, &str)], list: impl Fn(&str) -> Vec<Candidate>) {
 }
 
 #[test]
+fn ranks_what_is_counted_by_another_table() {
+    let cases = [
+        ("the 3 most visited members", "number of visits, by full name of members, the 3 highest"),
+        ("members with the most visits, top 3", "number of visits, by full name of members, the 3 highest"),
+        ("Which members have the most visits?", "number of visits, by full name of members, the 1 highest"),
+    ];
+    check(&cases, list);
+}
+
+/// Visits are of a member and of a place; members have a place, too.
+#[test]
+fn offers_each_key_that_tables_can_be_joined_by() {
+    let mut tables = shop();
+    let visits = &mut tables[2];
+    visits.columns.push(Column { name: "door_id".into(), column_type: ColumnType::Integer, ..Column::default() });
+    visits.foreign_keys.push(ForeignKey {
+        columns: vec!["door_id".into()],
+        table: "doors".into(),
+        references: vec!["id".into()],
+    });
+    let mut doors = tables[0].clone();
+    doors.name = "doors".into();
+    doors.columns[1].name = "place_id".into();
+    doors.foreign_keys = tables[1].foreign_keys.clone();
+    tables.push(doors);
+    let list = |question: &str| list_over("shop", &tables, Vec::new(), question);
+    let found = list("How many visits are there by name of places?");
+    let texts: Vec<&str> = found.iter().take(2).map(|one| one.text.as_str()).collect();
+    let by = |table: &str| format!("number of visits, joined by place id of {table}, by name of places");
+    assert_eq!(texts, [by("members"), by("doors")]);
+    assert_eq!(found[0].score, found[1].score);
+    for (one, table) in found.iter().zip(["members", "doors"]) {
+        let CandidateQuery::Metrics { model, .. } = &one.query else { panic!("{one:?}") };
+        assert_eq!(model.dimensions()[0].via, [format!("{table}.place_id")]);
+    }
+    let rows = list("List the visits with the name of their place").remove(0);
+    let CandidateQuery::Sql { sql, .. } = rows.query else { panic!("{rows:?}") };
+    assert!(sql.contains("LEFT JOIN \"shop\".\"places\" AS t0 ON t1.\"place_id\" = t0.\"id\""), "{sql}");
+}
+
+#[test]
 fn reports_uncovered_words() {
     let best = list("How many unicorn members are there in Rio?").remove(0);
     assert_eq!(
@@ -296,6 +343,22 @@ fn a_period_applies_to_the_table_named_before_it() {
         !sql.contains(condition) || sql.matches("2024-01-01").count() != 1
     });
     assert_eq!(wrong.count(), 0);
+}
+
+/// A description lists what a database contains; one of its words is no reference to the database.
+#[test]
+fn words_of_a_description_are_not_covered_by_it() {
+    let words = Words("Members of the city gym and their sauna");
+    let tables = shop();
+    let read = |question: &str| {
+        let source = Tables { database: "shop", dialect: Dialect::Sqlite, tables: &tables };
+        let vocabulary = Vocabulary { tables: vec!["shop.members".into()], ..Vocabulary::default() };
+        let model = SemanticModel::default();
+        let asked = Conversation::read(question, model.today(), &words).unwrap();
+        list_candidates(&model, &asked, &vocabulary, &[source], &words).remove(0).unused
+    };
+    assert_eq!(read("How many members are in the sauna?"), ["sauna"]);
+    assert_eq!(read("How many members does the city gym have?"), Vec::<String>::new());
 }
 
 #[test]

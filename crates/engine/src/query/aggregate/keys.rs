@@ -1,5 +1,7 @@
 //! The query that returns the keys of the members of a segment.
 
+use std::collections::BTreeSet;
+
 use super::request::{Members, Segment, SegmentQuery};
 use super::scope::{Placed, Scope};
 use crate::build::{Writer, invalid, join_tables, write_joins, write_where};
@@ -99,7 +101,7 @@ fn select_rows(
         "SELECT DISTINCT {}\nFROM {} AS t{root}{}{}",
         list.join(", "),
         relations.write(root),
-        write_joins(&writer, relations, &tree),
+        write_joins(&writer, relations, &tree, &BTreeSet::new()),
         write_where(&clauses)
     );
     Ok((sql, only.map(|source| source.name.clone())))

@@ -1,5 +1,7 @@
 //! The SQL of one part: a row for each group, with the dimensions, the period and the aggregates by their names.
 
+use std::collections::BTreeSet;
+
 use chrono::NaiveDate;
 use prospector_connect::filter::{FilterCondition, FilterOp};
 use serde_json::Value;
@@ -134,10 +136,24 @@ impl PartWriter<'_> {
         Ok(keys)
     }
 
-    fn from(&self, part: &Part) -> String {
+    /// Renders the tables of rows that meet the filters.
+    fn filtered_from(&self, part: &Part) -> String {
+        // A filter on a column drops rows without a joined row, unless it is for empty values.
+        let drops = |(placed, condition): &&(Placed, FilterCondition)| {
+            let is_column = matches!(&placed.value, PlacedValue::Expression(value) if value.only_name().is_some());
+            let has_null =
+                condition.value.is_null() || condition.value.as_array().is_some_and(|all| all.contains(&Value::Null));
+            is_column && (!has_null || condition.op == FilterOp::Neq)
+        };
+        let tables = part.filters.iter().filter(drops).filter_map(|(placed, _)| self.scope.tables(placed).ok()?.pop());
+        self.from(part, &tables.flat_map(|table| part.tree.path(table)).collect())
+    }
+
+    fn from(&self, part: &Part, needed: &BTreeSet<usize>) -> String {
         let relations = &self.scope.relations;
         let root = format!("FROM {} AS t{}", relations.write(part.root), part.root);
-        root + &write_joins(&self.writer, relations, &part.tree) + &write_member_joins(self.writer.dialect, part)
+        let joins = write_joins(&self.writer, relations, &part.tree, needed);
+        root + &joins + &write_member_joins(self.writer.dialect, part)
     }
 
     fn aggregates(&self, part: &Part) -> Result<Vec<String>, Failure> {
@@ -169,7 +185,7 @@ impl PartWriter<'_> {
         Ok(format!(
             "SELECT {}\n{}{}{}",
             list.join(", "),
-            self.from(part),
+            self.filtered_from(part),
             write_where(conditions),
             write_group_by(keys.len())
         ))
@@ -195,7 +211,7 @@ impl PartWriter<'_> {
             "SELECT {}\nFROM (\nSELECT {}\n{}{}\n) AS r\nWHERE r.place_in_time = 1{}",
             outer.join(", "),
             list.join(", "),
-            self.from(part),
+            self.filtered_from(part),
             write_where(&conditions),
             write_group_by(keys.len())
         ))
@@ -234,7 +250,7 @@ impl PartWriter<'_> {
             let keys = self.period_keys(part, span, grain)?.join(", ");
             let mut clauses = self.days_of(part, Times::All)?;
             clauses.push(format!("{} IS NOT NULL", self.value(self.time(part)?)?));
-            Ok(format!("SELECT {keys}\n{}{}", self.from(part), write_where(&clauses)))
+            Ok(format!("SELECT {keys}\n{}{}", self.from(part, &BTreeSet::new()), write_where(&clauses)))
         };
         let mut periods: Vec<String> = self.parts.iter().map(periods).collect::<Result<_, _>>()?;
         periods.sort();
@@ -247,7 +263,7 @@ impl PartWriter<'_> {
             "SELECT {}\nFROM (\n{periods}\n) AS s\nJOIN (\nSELECT {}\n{}{}\n) AS r ON r.period_key <= s.period_key{reach}{}",
             outer.join(", "),
             list.join(", "),
-            self.from(part),
+            self.filtered_from(part),
             write_where(&rows),
             write_group_by(names.len() + 1)
         ))

@@ -48,8 +48,8 @@ fn vocabulary() -> Vocabulary {
 
 /// Checks which query answers the question with which values; `None` if no query does.
 fn check(question: &str, expected: Option<(&str, Value)>) {
-    let found = Conversation::read(question, NaiveDate::default(), &Words)
-        .map(|asked| list(&asked.question, &vocabulary(), NaiveDate::default(), &Words));
+    let found = Conversation::read(question, NaiveDate::default(), &Words::default())
+        .map(|asked| list(&asked.question, &vocabulary(), NaiveDate::default(), &Words::default()));
     let found = found.unwrap_or_default();
     let best = found.iter().max_by(|a, b| a.score.total_cmp(&b.score)).filter(|best| best.score >= ACCEPT);
     let answer = best.map(|best| match &best.query {
