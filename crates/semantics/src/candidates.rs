@@ -183,6 +183,8 @@ pub(crate) struct Candidate {
     pub(crate) score: f64,
     /// The words of the question that it does not use.
     pub(crate) unused: Vec<String>,
+    /// Two tables that the question names and that no key connects.
+    pub(crate) apart: Option<(String, String)>,
     /// A human-readable description of what it computes.
     pub(crate) text: String,
     /// The database that it reads first; empty for a verified query.
@@ -345,7 +347,9 @@ fn list_follow_ups(
 
 /// Returns the query of an interpretation.
 fn lower(scope: &Scope<'_>, scored: Scored) -> Option<Candidate> {
-    let Scored { intent, score, unused } = scored;
+    let Scored { intent, score, unused, apart } = scored;
+    let name = |table: usize| scope.table(table).name.clone();
+    let apart = apart.map(|other| (name(intent.subject), name(other)));
     let text = describe::describe(scope, &intent);
     let is_rows = matches!(intent.measure, Measure::Rows(_)) || !intent.existences.is_empty();
     let query = if is_rows {
@@ -357,7 +361,7 @@ fn lower(scope: &Scope<'_>, scored: Scored) -> Option<Candidate> {
         CandidateQuery::Metrics { query, model: Box::new(scope.model.with(implied.declared)) }
     };
     let database = scope.source.database.to_owned();
-    Some(Candidate { score, unused, text, database, follow_ups: Vec::new(), query })
+    Some(Candidate { score, unused, apart, text, database, follow_ups: Vec::new(), query })
 }
 
 impl DefinedTerm {

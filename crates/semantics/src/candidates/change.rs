@@ -13,7 +13,7 @@ use super::scope::{Place, Scope};
 
 /// Returns an interpretation with the changes that a question names; `None` if no word names a change.
 pub(super) fn apply(scope: &Scope<'_>, scored: Scored, question: &Question, parts: &[Part]) -> Option<Scored> {
-    let Scored { mut intent, score, mut unused } = scored;
+    let Scored { mut intent, score, mut unused, apart } = scored;
     let mut covered = 0.0;
     let mut any = false;
     for (at, part) in parts.iter().enumerate() {
@@ -53,7 +53,7 @@ pub(super) fn apply(scope: &Scope<'_>, scored: Scored, question: &Question, part
     }
     let total: f64 = question.tokens.iter().map(|token| token.weight).sum();
     let share = if total > 0.0 { covered / total } else { 1.0 };
-    any.then_some(Scored { intent, score: score * share, unused })
+    any.then_some(Scored { intent, score: score * share, unused, apart })
 }
 
 fn find_time(scope: &Scope<'_>, intent: &mut Intent) {

@@ -30,6 +30,8 @@ pub(super) struct Scored {
     pub(super) score: f64,
     /// The words that it does not use.
     pub(super) unused: Vec<String>,
+    /// A table that the question names and that no key connects to the subject.
+    pub(super) apart: Option<usize>,
 }
 
 /// Returns the interpretations of a question over a scope, the best first.
@@ -39,7 +41,8 @@ pub(super) fn compose(scope: &Scope<'_>, question: &Question, mentions: &[Mentio
         for seed in list_seeds(scope, question, &parts) {
             let Some(assembly) = Assembly::build(scope, question, &parts, seed) else { continue };
             let (score, unused) = judge(question, &parts, &assembly);
-            let scored = Scored { intent: assembly.intent, score, unused };
+            let apart = find_apart(scope, &parts, &assembly);
+            let scored = Scored { intent: assembly.intent, score, unused, apart };
             match all.iter_mut().find(|known| known.intent == scored.intent) {
                 Some(known) if known.score < scored.score => *known = scored,
                 Some(_) => {}
@@ -49,6 +52,22 @@ pub(super) fn compose(scope: &Scope<'_>, question: &Question, mentions: &[Mentio
     }
     all.sort_by(|a, b| b.score.total_cmp(&a.score));
     all
+}
+
+/// Returns a table that only unused parts name and that no key connects to the subject.
+fn find_apart(scope: &Scope<'_>, parts: &[Part], assembly: &Assembly<'_>) -> Option<usize> {
+    let subject = assembly.intent.subject;
+    let is_apart = |table: &usize| scope.distance(subject, *table).or(scope.distance(*table, subject)).is_none();
+    let unused = parts.iter().zip(&assembly.used).filter(|(part, is_used)| !**is_used && part.score == 1.0);
+    unused.filter_map(|(part, _)| part.element()).find_map(|element| {
+        let tables: Vec<usize> = match element {
+            Element::Table(table) => vec![*table],
+            Element::Columns(places) => places.iter().map(|place| place.0).collect(),
+            Element::Values(held) => held.iter().map(|(place, _)| place.0).collect(),
+            Element::Database | Element::Metric(_) | Element::Segment(_) => Vec::new(),
+        };
+        tables.first().copied().filter(|_| tables.iter().all(is_apart))
+    })
 }
 
 /// Returns the parts of a follow-up question in their most likely meanings.

@@ -259,11 +259,7 @@ impl<'a> Scope<'a> {
         let mut pairs = places.chain(intent.existences.iter().map(|one| (one.table, intent.subject)));
         let rivals = pairs.find_map(|(from, to)| Some(self.rivals(from, to)).filter(|rivals| !rivals.is_empty()));
         let Some(rivals) = rivals else { return vec![scored] };
-        let with = |key: &Key| Scored {
-            intent: Intent { via: Some(key.clone()), ..intent.clone() },
-            score: scored.score,
-            unused: scored.unused.clone(),
-        };
+        let with = |key: &Key| Scored { intent: Intent { via: Some(key.clone()), ..intent.clone() }, ..scored.clone() };
         rivals.into_iter().map(with).collect()
     }
 

@@ -275,6 +275,18 @@ fn offers_each_key_that_tables_can_be_joined_by() {
 }
 
 #[test]
+fn reports_tables_that_nothing_connects() {
+    let mut tables = shop();
+    let apart = |tables: &[Table]| {
+        let found = list_over("shop", tables, Vec::new(), "number of members by region");
+        found.into_iter().find(|one| one.text == "number of members").and_then(|one| one.apart)
+    };
+    assert_eq!(apart(&tables), None);
+    tables[1].foreign_keys.clear();
+    assert_eq!(apart(&tables), Some(("members".into(), "places".into())));
+}
+
+#[test]
 fn reports_uncovered_words() {
     let best = list("How many unicorn members are there in Rio?").remove(0);
     assert_eq!(

@@ -103,7 +103,7 @@ impl Reader<'_> {
         };
         let text = self.query.ask(&parameters);
         let (database, follow_ups) = (String::new(), Vec::new());
-        Some(Candidate { score: coverage - lack, unused, text, database, follow_ups, query })
+        Some(Candidate { score: coverage - lack, unused, apart: None, text, database, follow_ups, query })
     }
 
     /// Returns the share of the question that the texts and the parameters of the query cover, and the other words.

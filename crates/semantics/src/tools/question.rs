@@ -84,14 +84,17 @@ pub(super) async fn decide(
     let Some(first) = found.first() else {
         return Err(refuse("the question names no metric, table or value of the catalog".to_owned()));
     };
-    let open = first.unused.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let open = match &first.apart {
+        Some((one, other)) => format!("no declared key or join connects {one} to {other}; declare one under `joins`."),
+        None if first.unused.is_empty() => String::new(),
+        None => {
+            let unused: Vec<String> = first.unused.iter().map(|word| format!("`{word}`")).collect();
+            format!("what does {} mean?", unused.join(", "))
+        }
+    };
     let offer = if asks_for_figures { OFFER_FIGURES } else { OFFER };
     if first.score < offer {
-        let why = if open.is_empty() {
-            "no query matches well enough.".to_owned()
-        } else {
-            format!("what does {open} mean?")
-        };
+        let why = if open.is_empty() { "no query matches well enough." } else { &open };
         return Err(refuse(format!("{why} The closest match is: {}", first.text)));
     }
     // The approval of a verified query decides between it and other candidates.
@@ -111,7 +114,7 @@ pub(super) async fn decide(
     let reason = match (open.is_empty(), found.len()) {
         (true, 1) => "confirm that this is the intended query".to_owned(),
         (true, _) => "the question is ambiguous".to_owned(),
-        (false, _) => format!("what does {open} mean?"),
+        (false, _) => open,
     };
     Ok(Decision::Choices { nearest: found[0].score < OFFER, found, reason })
 }
