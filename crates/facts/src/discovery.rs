@@ -170,6 +170,12 @@ impl FactDiscovery {
         facts.map(|fact| record(&fact)).filter(|record| seen.insert(record.id.clone())).collect()
     }
 
+    /// Returns the definition of a term, ignoring case; of several the first one listed.
+    pub fn find(&self, term: &str) -> Option<Fact> {
+        let mut facts = self.snapshot().into_iter().chain(self.list_catalog());
+        facts.find(|fact| fact.term.eq_ignore_ascii_case(term))
+    }
+
     /// Iterates over the facts of the catalog except metrics, which are listed separately.
     fn list_catalog(&self) -> impl Iterator<Item = Fact> {
         self.shared.catalog.iter().filter(|fact| fact.origin != Origin::Metric).cloned()

@@ -33,14 +33,9 @@ impl StepRunner<'_> {
     fn find_definition(&self, term: &str) -> Option<PlanFact> {
         let cited = self.facts.iter().find(|fact| fact.term.eq_ignore_ascii_case(term)).cloned();
         cited.or_else(|| {
-            let records = self.catalog.facts.records();
-            let stored = records.iter().find(|record| record.name.eq_ignore_ascii_case(term))?;
-            Some(PlanFact {
-                term: stored.name.clone(),
-                definition: stored.description.clone(),
-                source: stored.parent.clone(),
-                confidence: 1.0,
-            })
+            let known = self.catalog.facts.find(term)?;
+            let (term, definition) = (known.term, known.definition);
+            Some(PlanFact { term, definition, source: known.source, confidence: known.confidence })
         })
     }
 

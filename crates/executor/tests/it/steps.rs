@@ -68,6 +68,8 @@ async fn reads_sections_and_definitions() {
     assert_eq!(done.steps[0].premises.len(), 1, "{}", done.text());
     assert!(done.steps[0].premises[0].definition.contains("at least 120"));
     assert_eq!(done.plan.steps[0].resources.documents, ["rules"]);
+    let done = run(&executor, json!([{"read": ["regular"]}]), RunOptions::default()).await;
+    assert_eq!(done.steps[0].premises[0].source, "sales handbook", "{}", done.text());
 }
 
 #[tokio::test]

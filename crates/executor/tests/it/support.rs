@@ -21,6 +21,7 @@ const API: &str = r#"{"openapi": "3.0.0", "info": {"title": "crm", "version": "1
 const CATALOG: &str = "databases:\n- path: orders.csv\n- path: customers.csv\napis:\n- path: crm.json\n\
     documents:\n- name: rules\n  content: \"# Rules\\n\\n## VIP customer\\n\\nA VIP customer is a customer whose orders total \
     at least 120.\\n\"\n\
+    facts:\n- term: regular\n  definition: A regular orders every month.\n  source: sales handbook\n\
     entities:\n- name: order\n  table: orders.orders\n  key: order_id\n  time: ordered_on\n\
     metrics:\n- name: revenue\n  entity: order\n  aggregate: sum\n  expression: total\n";
 

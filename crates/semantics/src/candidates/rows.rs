@@ -48,7 +48,7 @@ pub(super) fn name_rows(table: &Table) -> RowName {
     let shown = own
         .or_else(person)
         .or_else(|| called("title").map(|at| vec![at]))
-        .or_else(|| ends("name").or_else(|| ends("title")).map(|at| vec![at]));
+        .or_else(|| ["name", "title", "label"].into_iter().find_map(ends).map(|at| vec![at]));
     // Another text, such as a state, describes rows and does not identify them.
     let is_distinctive = shown.is_some() && !is_person;
     let first_text = || (0..columns.len()).find(|at| is_text(at) && !refers(table, *at)).map(|at| vec![at]);
