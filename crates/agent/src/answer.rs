@@ -304,6 +304,9 @@ pub struct Answered {
     pub derivation: Vec<DerivationStep>,
     /// Clarifying questions to the user.
     pub clarifications: Vec<String>,
+    /// What the question may mean, if the answer lists it by number: the next question may be a number or a text of these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
     /// The reasoning notes of the model, in order.
     pub thinking: Vec<String>,
     /// The outcome of tracing.

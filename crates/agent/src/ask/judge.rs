@@ -2,7 +2,10 @@
 
 use prospector_core::tool::finding::RowsWarning;
 
-use super::{instructions::DECLINED, trace::ALL};
+use super::{
+    instructions::DECLINED,
+    trace::{ALL, MARK},
+};
 use crate::{
     answer::{Answered, Classification, DataQuestion},
     metrics::Ended,
@@ -15,6 +18,7 @@ impl Answered {
         self.caveats = find_caveats(&self);
         self.notes = find_notes(&self);
         self.status = judge(&self);
+        self.choices = find_choices(&self);
         if self.status == AnswerStatus::Unanswered {
             // The answer itself contains the reason.
             self.caveats.clear();
@@ -46,6 +50,21 @@ fn judge(answered: &Answered) -> AnswerStatus {
     let is_verified =
         list_cited(answered).next().is_some() && list_cited(answered).all(|query| query.verified.is_some());
     if is_verified { AnswerStatus::Verified } else { AnswerStatus::Answered }
+}
+
+/// Returns the numbered lines after the only clarifying question, or of an answer that declines.
+fn find_choices(answered: &Answered) -> Vec<String> {
+    let is_declined = answered.status == AnswerStatus::Unanswered && !answered.best_effort;
+    if answered.clarifications.len() > 1 || answered.clarifications.is_empty() && !is_declined {
+        return Vec::new();
+    }
+    let choice = |line: &str| {
+        let (number, text) = line.trim_start().split_once(['.', ')'])?;
+        let is_numbered = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let text = text.strip_prefix(' ').filter(|_| is_numbered)?.trim();
+        Some(text.trim_end_matches(MARK).trim_end().to_owned())
+    };
+    answered.answer.lines().filter_map(choice).collect()
 }
 
 /// Returns what keeps the answer from being complete, one sentence each.
@@ -231,6 +250,19 @@ mod tests {
         assert_eq!((drawn.status, drawn.notes.len()), (AnswerStatus::Partial, 0));
         let noted = answered.with_status();
         assert_eq!(noted.notes, ["Q1: a join multiplies rows (only `revenue`, which the answer does not state)"]);
+    }
+
+    #[test]
+    fn numbered_lines_of_a_clarification_are_choices() {
+        let choices = |answer: &str, clarifications: &[&str]| {
+            let clarifications = clarifications.iter().map(|text| (*text).to_owned()).collect();
+            Answered { answer: answer.to_owned(), clarifications, ..Answered::default() }.with_status().choices
+        };
+        let list = "1. number of orders [unverified]\n2) total amount\n\n3.5 is no choice";
+        let expected = ["number of orders", "total amount"];
+        assert_eq!(choices(&format!("Clarification: which?\n\n{list}"), &["which?"]), expected);
+        assert_eq!(choices(&format!("I cannot answer this. The closest queries are:\n\n{list}"), &[]), expected);
+        assert!(choices(list, &["which year?", "which country?"]).is_empty());
     }
 
     #[test]

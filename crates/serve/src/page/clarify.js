@@ -19,12 +19,11 @@ const CLOSEST = / The closest match is: (.+)\.$/m;
 /** The readings of a question that cannot be planned. */
 const READINGS = / It may mean: (.+?)\.(?= The closest sources:| Nothing in the catalog|$)/;
 
-/** Returns the numbered choices after the only clarifying question of an answer or a refusal, or the query that a refusal suggests. */
+/** Returns the choices of an answer, or the query that a refusal suggests. */
 export function choicesOf(found) {
-  if (found.clarifications?.length !== 1 && !isDeclined(found)) return [];
-  const lines = found.answer.split("\n").map((line) => /^\s*\d+[.)]\s+(.+)$/.exec(line)?.[1].trim()).filter(Boolean);
-  const closest = lines.length ? null : CLOSEST.exec(found.answer)?.[1];
-  return closest ? [closest] : lines.length <= MOST_CHOICES ? lines : [];
+  const offered = found.choices ?? [];
+  const closest = offered.length || found.status !== "unanswered" ? null : CLOSEST.exec(found.answer)?.[1];
+  return closest ? [closest] : offered.length <= MOST_CHOICES ? offered : [];
 }
 
 /** Returns the text of an answer without what its choices show as buttons. */
@@ -40,8 +39,6 @@ export function reading(text, again) {
 
 const list = (offered, again) => el("ul", { class: "offers stacked" }, offered.map((choice) => el("li", {},
   el("button", { type: "button", class: "quiet", onclick: () => again(choice) }, choice))));
-
-const isDeclined = (found) => !found.clarifications?.length && found.status === "unanswered" && !found.best_effort;
 
 /** Renders the form; `again` continues with the reply. */
 export function clarify(found, again) {
