@@ -255,10 +255,15 @@ impl<'a> Scope<'a> {
         let shown = if let Measure::Rows(shown) = &intent.measure { shown.as_slice() } else { &[] };
         let groups = intent.groups.iter().map(|group| group.place);
         let places = groups.chain(intent.filters.iter().map(|(place, ..)| *place)).chain(shown.iter().copied());
-        let places = places.map(|place| (intent.subject, place.0));
-        let mut pairs = places.chain(intent.existences.iter().map(|one| (one.table, intent.subject)));
+        let read: Vec<usize> = places.map(|place| place.0).collect();
+        let pairs = read.iter().map(|table| (intent.subject, *table));
+        let mut pairs = pairs.chain(intent.existences.iter().map(|one| (one.table, intent.subject)));
         let rivals = pairs.find_map(|(from, to)| Some(self.rivals(from, to)).filter(|rivals| !rivals.is_empty()));
-        let Some(rivals) = rivals else { return vec![scored] };
+        let Some(mut rivals) = rivals else { return vec![scored] };
+        // A key of a table that is read anyway: `loans of students by branch` are by the branch of the student.
+        if rivals.iter().any(|key| read.contains(&key.from)) {
+            rivals.retain(|key| read.contains(&key.from));
+        }
         let with = |key: &Key| Scored { intent: Intent { via: Some(key.clone()), ..intent.clone() }, ..scored.clone() };
         rivals.into_iter().map(with).collect()
     }

@@ -269,6 +269,8 @@ fn offers_each_key_that_tables_can_be_joined_by() {
         let CandidateQuery::Metrics { model, .. } = &one.query else { panic!("{one:?}") };
         assert_eq!(model.dimensions()[0].via, [format!("{table}.place_id")]);
     }
+    let found = list("How many visits of members with an age above 40 are there by name of places?").remove(0);
+    assert!(found.text.contains("joined by place id of members"), "{}", found.text);
     let rows = list("List the visits with the name of their place").remove(0);
     let CandidateQuery::Sql { sql, .. } = rows.query else { panic!("{rows:?}") };
     assert!(sql.contains("LEFT JOIN \"shop\".\"places\" AS t0 ON t1.\"place_id\" = t0.\"id\""), "{sql}");
