@@ -304,7 +304,7 @@ pub(crate) fn list_candidates(
             let parts = compose::read_parts(change, &names.find(change, glossary));
             found = found.into_iter().filter_map(|scored| change::apply(&scope, scored, change, &parts)).collect();
         }
-        let found = found.into_iter().flat_map(|scored| scope.vary(scored));
+        let found = found.into_iter().flat_map(|scored| compose::vary(&scope, scored));
         for (nth, scored) in found.enumerate() {
             let follow_ups = match (nth, scored.score > MIN_FOLLOWED) {
                 (0, true) => list_follow_ups(&scope, &names, &scored, model.today(), glossary),

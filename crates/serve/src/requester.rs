@@ -42,7 +42,7 @@ impl FromRequestParts<Shared> for Requester {
     }
 }
 
-/// A JSON body, and its size in bytes. An `Option` of it is `None` for an empty body.
+/// A JSON body, and its size in bytes. `Option<JsonBody<T>>` accepts an empty body.
 pub(crate) struct JsonBody<T>(pub(crate) T, pub(crate) usize);
 
 impl<T: DeserializeOwned + Send + 'static> FromRequest<Shared> for JsonBody<T> {

@@ -1,12 +1,12 @@
 //! Composes candidates: each possible measure, with every other part in the role that keys and types permit.
 
-use super::intent::Intent;
+use super::intent::{Intent, Measure};
 use super::names::{Element, Mention};
 use super::operators::Operator;
 use super::parts::{Kind, Part};
 use super::question::{Mark, Question, Span};
 use super::roles::Assembly;
-use super::scope::Scope;
+use super::scope::{Key, Scope};
 use super::seeds::list_seeds;
 
 /// The maximum number of combinations of meanings.
@@ -52,6 +52,25 @@ pub(super) fn compose(scope: &Scope<'_>, question: &Question, mentions: &[Mentio
     }
     all.sort_by(|a, b| b.score.total_cmp(&a.score));
     all
+}
+
+/// Returns the interpretation once for each key that its tables can be joined by: `loans by branch` of the copy, or of the member.
+pub(super) fn vary(scope: &Scope<'_>, scored: Scored) -> Vec<Scored> {
+    let intent = &scored.intent;
+    let shown = if let Measure::Rows(shown) = &intent.measure { shown.as_slice() } else { &[] };
+    let groups = intent.groups.iter().map(|group| group.place);
+    let places = groups.chain(intent.filters.iter().map(|(place, ..)| *place)).chain(shown.iter().copied());
+    let read: Vec<usize> = places.map(|place| place.0).collect();
+    let pairs = read.iter().map(|table| (intent.subject, *table));
+    let mut pairs = pairs.chain(intent.existences.iter().map(|one| (one.table, intent.subject)));
+    let rivals = pairs.find_map(|(from, to)| Some(scope.rivals(from, to)).filter(|rivals| !rivals.is_empty()));
+    let Some(mut rivals) = rivals else { return vec![scored] };
+    // A key of a table that is read anyway: `loans of students by branch` are by the branch of the student.
+    if rivals.iter().any(|key| read.contains(&key.from)) {
+        rivals.retain(|key| read.contains(&key.from));
+    }
+    let with = |key: &Key| Scored { intent: Intent { via: Some(key.clone()), ..intent.clone() }, ..scored.clone() };
+    rivals.into_iter().map(with).collect()
 }
 
 /// Returns a table that only unused parts name and that no key connects to the subject.

@@ -53,21 +53,7 @@ pub(super) fn describe(scope: &Scope<'_>, intent: &Intent) -> String {
             text += &format!(" whose {} is {}", column(*place), write(value));
         }
     }
-    let conditions: Vec<String> = intent
-        .filters
-        .iter()
-        .map(|(place, op, value)| {
-            let column = column(*place);
-            match (op, value) {
-                (FilterOp::Eq, Value::Null) => format!("{column} is empty"),
-                (FilterOp::Neq, Value::Null) => format!("{column} is not empty"),
-                (op, value) => format!("{column} {} {}", comparison(*op), write(value)),
-            }
-        })
-        .collect();
-    if !conditions.is_empty() {
-        text += &format!(" where {}", conditions.join(" and "));
-    }
+    text += &describe_filters(scope, intent);
     if let Some(key) = &intent.via {
         let columns: Vec<String> = key.columns.iter().map(|(own, _)| plain(own)).collect();
         text += &format!(", joined by {} of {}", columns.join(" and "), plain(&scope.table(key.from).name));
@@ -92,6 +78,20 @@ pub(super) fn describe(scope: &Scope<'_>, intent: &Intent) -> String {
         text += &format!(", the {} {}", rank.limit, if rank.descending { "highest" } else { "lowest" });
     }
     text
+}
+
+/// ` where country is Brazil and email is empty`
+fn describe_filters(scope: &Scope<'_>, intent: &Intent) -> String {
+    let describe = |(place, op, value): &(Place, FilterOp, Value)| {
+        let column = name_column(scope, intent.subject, *place);
+        match (op, value) {
+            (FilterOp::Eq, Value::Null) => format!("{column} is empty"),
+            (FilterOp::Neq, Value::Null) => format!("{column} is not empty"),
+            (op, value) => format!("{column} {} {}", comparison(*op), write(value)),
+        }
+    };
+    let conditions: Vec<String> = intent.filters.iter().map(describe).collect();
+    if conditions.is_empty() { String::new() } else { format!(" where {}", conditions.join(" and ")) }
 }
 
 /// `total price`; `number` for the rows themselves.

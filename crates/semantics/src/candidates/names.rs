@@ -317,18 +317,22 @@ impl Names {
             let permuted = self.called.iter().filter(|(stems, _)| is_one && is_permuted(stems));
             found.extend(permuted.map(|(_, element)| (element.clone(), WHOLE)));
         }
-        let (about, database) = &self.about;
-        // A description lists what a database contains: one of its words does not refer to the database.
-        let is_data = |word: &str| DATABASE_WORDS.split(' ').any(|own| own == word);
-        if tokens.iter().filter(|token| token.weight > 0.0).count() > 1
-            && said.iter().all(|word| is_data(word) || about.iter().any(|own| own == word))
-        {
-            found.push((database.clone(), ABOUT));
-        } else if said.iter().all(|word| is_data(word)) {
-            found.push((database.clone(), DATA));
-        }
+        found.extend(self.find_database(tokens, &said));
         found.extend(self.find_values(tokens, &said));
         gather(found)
+    }
+
+    /// Returns the database if the words are of its description, or words such as `data`.
+    fn find_database(&self, tokens: &[Token], said: &[&str]) -> Option<(Element, f64)> {
+        let (about, database) = &self.about;
+        let is_data = |word: &&str| DATABASE_WORDS.split(' ').any(|own| own == *word);
+        let is_about = |word: &&str| is_data(word) || about.iter().any(|own| own == word);
+        // A description lists what a database contains: one of its words does not refer to the database.
+        if tokens.iter().filter(|token| token.weight > 0.0).count() > 1 && said.iter().all(is_about) {
+            Some((database.clone(), ABOUT))
+        } else {
+            said.iter().all(is_data).then(|| (database.clone(), DATA))
+        }
     }
 
     /// Returns whether the words name rows that a table refers to.

@@ -6,8 +6,6 @@ use prospector_connect::table::{Column, ColumnType, ForeignKey, Table};
 use prospector_text::identifiers;
 use serde_json::{Value, json};
 
-use super::compose::Scored;
-use super::intent::{Intent, Measure};
 use super::question::{Question, stems, without};
 use super::rows::{RowName, name_rows};
 use super::{NamedValue, Vocabulary};
@@ -237,7 +235,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Returns the keys of which one has to be chosen if there are several shortest paths.
-    fn rivals(&self, from: usize, to: usize) -> Vec<&Key> {
+    pub(super) fn rivals(&self, from: usize, to: usize) -> Vec<&Key> {
         let (distances, mut table) = (self.distances(from), to);
         while table != from {
             match self.last_keys(&distances, table).as_slice() {
@@ -247,25 +245,6 @@ impl<'a> Scope<'a> {
             }
         }
         Vec::new()
-    }
-
-    /// Returns the interpretation once for each key that its tables can be joined by: `loans by branch` of the copy, or of the member.
-    pub(super) fn vary(&self, scored: Scored) -> Vec<Scored> {
-        let intent = &scored.intent;
-        let shown = if let Measure::Rows(shown) = &intent.measure { shown.as_slice() } else { &[] };
-        let groups = intent.groups.iter().map(|group| group.place);
-        let places = groups.chain(intent.filters.iter().map(|(place, ..)| *place)).chain(shown.iter().copied());
-        let read: Vec<usize> = places.map(|place| place.0).collect();
-        let pairs = read.iter().map(|table| (intent.subject, *table));
-        let mut pairs = pairs.chain(intent.existences.iter().map(|one| (one.table, intent.subject)));
-        let rivals = pairs.find_map(|(from, to)| Some(self.rivals(from, to)).filter(|rivals| !rivals.is_empty()));
-        let Some(mut rivals) = rivals else { return vec![scored] };
-        // A key of a table that is read anyway: `loans of students by branch` are by the branch of the student.
-        if rivals.iter().any(|key| read.contains(&key.from)) {
-            rivals.retain(|key| read.contains(&key.from));
-        }
-        let with = |key: &Key| Scored { intent: Intent { via: Some(key.clone()), ..intent.clone() }, ..scored.clone() };
-        rivals.into_iter().map(with).collect()
     }
 
     /// Returns whether each row of a table refers to one of another.
