@@ -32,11 +32,11 @@ pub const OF_TABLE_QUERIES: &[&str] = &[
 pub const OF_TERMS: &[&str] = &[
     "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by",
     "can", "could", "did", "do", "does", "during", "each", "ever", "every", "for", "from", "had", "has", "have",
-    "having", "he", "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "me", "my", "no", "not",
-    "of", "on", "only", "or", "our", "ours", "she", "should", "since", "so", "some", "such", "than", "that", "the",
-    "their", "them", "then", "there", "these", "they", "this", "those", "till", "to", "too", "until", "upon", "us",
-    "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with",
-    "would", "yet", "you", "your",
+    "having", "he", "her", "here", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "me", "my", "no",
+    "not", "of", "on", "only", "or", "our", "ours", "she", "should", "since", "so", "some", "such", "than", "that",
+    "the", "their", "them", "then", "there", "these", "they", "this", "those", "till", "to", "too", "until", "upon",
+    "us", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will",
+    "with", "would", "yet", "you", "your",
 ];
 
 /// Words that do not indicate the subject of a question. For selecting the sentences of a text that answer it.

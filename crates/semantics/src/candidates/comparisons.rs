@@ -3,7 +3,7 @@
 use prospector_connect::filter::FilterOp;
 use prospector_connect::query::Aggregation;
 
-use super::intent::{Existence, Measure, to_number};
+use super::intent::{Existence, Group, Measure, to_number};
 use super::names::Element;
 use super::operators::Operator;
 use super::parts::{Kind, Part};
@@ -112,5 +112,20 @@ impl Assembly<'_> {
             return true;
         }
         false
+    }
+
+    /// Groups by the columns of compared values, which are shown together.
+    pub(super) fn group_compared(&mut self) {
+        let intent = &mut self.intent;
+        let is_rows = matches!(intent.measure, Measure::Rows(_));
+        let is_share = intent.measure == Measure::Share;
+        let is_average = matches!(intent.measure, Measure::Aggregate(Aggregation::Avg, _));
+        let is_apart = is_average && !self.parts.iter().any(|part| part.is(Operator::Or));
+        if (is_apart || self.parts.iter().any(|part| part.is(Operator::Compare))) && !is_rows && !is_share {
+            let several = intent.filters.iter().filter(|(_, op, _)| *op == FilterOp::In).map(|(place, ..)| *place);
+            let fresh: Vec<Place> =
+                several.filter(|place| !intent.groups.iter().any(|group| group.place == *place)).collect();
+            intent.groups.extend(fresh.into_iter().map(Group::of));
+        }
     }
 }

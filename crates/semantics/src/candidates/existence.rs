@@ -2,10 +2,12 @@
 
 use prospector_connect::filter::FilterOp;
 use prospector_connect::query::Aggregation;
+use prospector_engine::query::aggregate::Grain;
 use serde_json::Value;
 
 use super::intent::{Existence, Measure};
 use super::names::Element;
+use super::operators::Operator;
 use super::parts::Part;
 use super::question::stems;
 use super::roles::Assembly;
@@ -41,6 +43,20 @@ impl Assembly<'_> {
             left.into_iter().for_each(|at| self.used[at] = false);
         }
         true
+    }
+
+    /// Groups by a unit of time if a trend is requested: the years of several, the months of one or without a period, the days of one month.
+    pub(super) fn take_trend(&mut self) {
+        let is_asked = self.parts.iter().any(|part| part.is(Operator::Trend));
+        if !is_asked || self.intent.grain.is_some() || matches!(self.intent.measure, Measure::Rows(_)) {
+            return;
+        }
+        let months = self.intent.period.as_ref().and_then(super::lower::count_months);
+        self.intent.grain = Some(match months {
+            Some(1) => Grain::Day,
+            Some(months) if months > 12 && months % 12 == 0 => Grain::Year,
+            _ => Grain::Month,
+        });
     }
 
     /// Requires that rows of another table refer to those of the subject, or that none do.

@@ -298,14 +298,19 @@ fn during(period: Option<&(String, String)>) -> Vec<FilterCondition> {
 }
 
 /// Returns the grain of the units in a combined period: two months, quarters or years.
-pub(super) fn find_unit((from, to): &(String, String)) -> Option<Grain> {
-    let month = |day: &str| Some(day.get(..4)?.parse::<i32>().ok()? * 12 + day.get(5..7)?.parse::<i32>().ok()?);
-    match month(to)? - month(from)? {
+pub(super) fn find_unit(period: &(String, String)) -> Option<Grain> {
+    match count_months(period)? {
         2 => Some(Grain::Month),
         6 => Some(Grain::Quarter),
         months if months > 0 && months % 12 == 0 => Some(Grain::Year),
         _ => None,
     }
+}
+
+/// Returns the number of months from the first day of a period to the day after the last.
+pub(super) fn count_months((from, to): &(String, String)) -> Option<i32> {
+    let month = |day: &str| Some(day.get(..4)?.parse::<i32>().ok()? * 12 + day.get(5..7)?.parse::<i32>().ok()?);
+    Some(month(to)? - month(from)?)
 }
 
 /// Renders an SQL condition on a quoted column.

@@ -182,7 +182,11 @@ impl<'a> Assembly<'a> {
             // `the total number of orders`
             Operator::Sum => {
                 let is_summed = matches!(self.intent.measure, Measure::Aggregate(Aggregation::Sum, _));
-                self.parts.get(at + 1).is_some_and(|part| part.is(Operator::Count)) && self.used[at + 1]
+                let is_counted = |at: usize| self.parts[at].is(Operator::Count) && self.used[at];
+                let next = self.parts.get(at + 1);
+                // `how many orders in total`
+                next.is_some_and(|_| is_counted(at + 1))
+                    || next.is_none_or(|part| part.element().is_none()) && (0..at).any(is_counted)
                     || is_summed && self.intent.rank.is_some()
             }
             Operator::Average
@@ -309,12 +313,16 @@ impl<'a> Assembly<'a> {
             Element::Columns(places) => {
                 let reached = |place: &&Place| self.scope.distance(subject, place.0).is_some();
                 let dates: Vec<Place> = places.iter().copied().filter(|place| self.scope.is_date(*place)).collect();
-                if !is_group && !dates.is_empty() && !is_rows {
+                let is_timed = !is_rows || self.parts.iter().any(|part| matches!(part.kind, Kind::Period(..)));
+                if !is_group && !dates.is_empty() && is_timed {
                     // The time of a metric is declared.
                     let is_free = self.intent.metrics().is_empty();
                     let reached = dates.into_iter().filter(|place| self.scope.distance(subject, place.0).is_some());
                     let reached: Vec<Place> = reached.filter(|_| is_free).collect();
                     self.times.extend(&reached);
+                    if let (Measure::Rows(shown), [day]) = (&mut self.intent.measure, reached.as_slice()) {
+                        shown.push(*day);
+                    }
                     return !reached.is_empty();
                 }
                 let Some(place) =
@@ -389,6 +397,7 @@ impl<'a> Assembly<'a> {
 
     /// Completes the interpretation. Returns whether all required parts are present: a time for its period, something to rank.
     fn finish(&mut self) -> bool {
+        self.take_trend();
         let has_period = self.intent.period.is_some() || self.intent.grain.is_some();
         if !has_period && !self.take_days() {
             return false;
@@ -415,7 +424,8 @@ impl<'a> Assembly<'a> {
                     None => {
                         (intent.period, intent.grain) = (None, None);
                         for (used, part) in self.used.iter_mut().zip(self.parts) {
-                            *used &= !matches!(part.kind, Kind::Period(..) | Kind::Grain(_) | Kind::Series(_));
+                            let is_time = matches!(part.kind, Kind::Period(..) | Kind::Grain(_) | Kind::Series(_));
+                            *used &= !is_time && !part.is(Operator::Trend);
                         }
                     }
                 }
@@ -463,21 +473,6 @@ impl<'a> Assembly<'a> {
             self.penalty += COUNTED_GROUPS;
         }
         true
-    }
-
-    /// Groups by the columns of compared values, which are shown together.
-    fn group_compared(&mut self) {
-        let intent = &mut self.intent;
-        let is_rows = matches!(intent.measure, Measure::Rows(_));
-        let is_share = intent.measure == Measure::Share;
-        let is_average = matches!(intent.measure, Measure::Aggregate(Aggregation::Avg, _));
-        let is_apart = is_average && !self.parts.iter().any(|part| part.is(Operator::Or));
-        if (is_apart || self.parts.iter().any(|part| part.is(Operator::Compare))) && !is_rows && !is_share {
-            let several = intent.filters.iter().filter(|(_, op, _)| *op == FilterOp::In).map(|(place, ..)| *place);
-            let fresh: Vec<Place> =
-                several.filter(|place| !intent.groups.iter().any(|group| group.place == *place)).collect();
-            intent.groups.extend(fresh.into_iter().map(Group::of));
-        }
     }
 }
 

@@ -178,6 +178,10 @@ fn ranks_the_expected_candidate_first() {
         ("How many members are there? And in Rio?", "number of members where name of places is Rio"),
         ("members by region? And by month?", "number of members, by region of places and month"),
         ("visits by month? Only in 2025?", "number of visits, in 2025, by month"),
+        ("How many members are there in total?", "number of members"),
+        ("How did visits develop from 2023 to 2024?", "number of visits, in 2023 to 2024, by year"),
+        ("trend of visits in 2024", "number of visits, in 2024, by month"),
+        ("Show the members who joined in 2024", "list of members, in 2024"),
     ];
     check(&cases, list);
 }
