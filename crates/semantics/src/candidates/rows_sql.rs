@@ -99,15 +99,12 @@ fn list_columns(
 
 fn list_conditions(scope: &Scope<'_>, intent: &Intent, statement: &mut Statement<'_>) -> Option<Vec<String>> {
     let mut conditions = Vec::new();
-    for (place, op, value) in &intent.filters {
-        conditions.push(write_condition(&statement.column(*place)?, *op, value));
-        if !matches!((op, value), (FilterOp::Eq, Value::Null)) {
+    let ranked = intent.ranked_columns(scope).into_iter().map(|place| (place, FilterOp::Neq, Value::Null));
+    for (place, op, value) in intent.filters.iter().cloned().chain(ranked) {
+        conditions.push(write_condition(&statement.column(place)?, op, &value));
+        if (op, value) != (FilterOp::Eq, Value::Null) {
             statement.need(place.0);
         }
-    }
-    for place in intent.ranked_columns(scope) {
-        conditions.push(write_condition(&statement.column(place)?, FilterOp::Neq, &Value::Null));
-        statement.need(place.0);
     }
     if let (Some(by), Measure::Rows(_)) = (intent.rank.as_ref().and_then(|rank| rank.by), &intent.measure) {
         conditions.push(format!("{} IS NOT NULL", statement.column(by)?));
