@@ -5,3 +5,4 @@ mod panics;
 
 pub use compute::compute;
 pub use panics::catch_panic;
+pub(crate) use panics::panic_message;

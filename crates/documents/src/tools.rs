@@ -1,6 +1,6 @@
 //! Tools for documents.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use prospector_core::record::{Relevance, Resource, ResourceKind, drop_tail};
 use prospector_core::tool::{Effect, ListArgs, Page, Part, Tool, ToolError, ToolErrorCode, ToolOutput, Toolset};
@@ -8,6 +8,7 @@ use prospector_core::work::compute;
 use prospector_search::{Index, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::{Document, DocumentDiscovery, DocumentError, Format, Passage, model::ResourceReader};
 
@@ -89,8 +90,8 @@ struct Whole {
     format: Format,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_updated: Option<String>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    metadata: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    metadata: Map<String, Value>,
 }
 
 impl Tool for GetDocument {
@@ -113,7 +114,7 @@ impl Tool for GetDocument {
             content: document.content.trim_end().to_owned(),
             format: document.format,
             last_updated: document.last_updated.clone(),
-            metadata: document.metadata.clone(),
+            metadata: document.metadata.iter().map(|(key, text)| (key.clone(), text.as_str().into())).collect(),
         })
     }
 }
@@ -124,7 +125,7 @@ async fn read_resource(reader: &dyn ResourceReader, name: String) -> Result<Whol
         let (code, suggestion) = (ToolErrorCode::NotCalled, Some(unread.advice));
         ToolError::Respond { code, message: unread.reason, suggestion }
     })?;
-    Ok(Whole { name, content, format: Format::Text, last_updated: None, metadata: BTreeMap::new() })
+    Ok(Whole { name, content, format: Format::Text, last_updated: None, metadata: Map::new() })
 }
 
 /// `get_document_section`
@@ -308,7 +309,7 @@ impl ToolOutput for FoundSection {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::DocumentSource;

@@ -84,7 +84,6 @@ pub enum ToolError {
 
 /// The maximum length of a message sent to models, which may quote large arguments.
 const MAX_MESSAGE_CHARS: usize = 2_000;
-const MAX_NAME_CHARS: usize = 200;
 
 /// Truncates a text, with an ellipsis.
 fn cut(text: String, most: usize) -> String {
@@ -106,7 +105,7 @@ impl ToolError {
         };
         ToolError::Respond {
             code: ToolErrorCode::NotFound,
-            message: format!("there is no {what} `{}`", cut(clean_name(name), MAX_NAME_CHARS)),
+            message: format!("there is no {what} `{}`", clean_name(name)),
             suggestion: Some(suggestion),
         }
     }

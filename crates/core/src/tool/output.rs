@@ -3,7 +3,7 @@
 
 pub(super) mod fit;
 
-use std::{collections::BTreeMap, fmt};
+use std::fmt;
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -64,8 +64,7 @@ pub trait ToolOutput: Clone + Serialize + Send + Sync + 'static {
 
     /// Truncates it as the only item of a list. Returns `None` if nothing useful would remain.
     fn fit_as_item(&mut self, budget: Budget<'_>) -> Option<Cut> {
-        let cut = if fit::size(self) <= budget.tokens { Cut::default() } else { self.fit(budget) };
-        (!cut.is_empty && fit::size(&cut.json(self)) <= budget.tokens).then_some(cut)
+        fit::only_item(self, budget)
     }
 
     /// Returns the text for models, with everything in the JSON. By default, that of [`compact::render`].
@@ -212,20 +211,6 @@ impl Entries for Map<String, Value> {
     }
 }
 
-impl Entries for BTreeMap<String, String> {
-    fn size(&self) -> usize {
-        fit::size(self)
-    }
-
-    fn sizes(&self) -> Vec<usize> {
-        self.iter().map(|(key, value)| estimate(key) + fit::size(value) + 2).collect()
-    }
-
-    fn keep(&mut self, count: usize) {
-        *self = std::mem::take(self).into_iter().take(count).collect();
-    }
-}
-
 impl ToolOutput for String {
     fn fit(&mut self, budget: Budget<'_>) -> Cut {
         *self = fit::text(self, budget.tokens.saturating_sub(4));
@@ -235,47 +220,5 @@ impl ToolOutput for String {
     fn fit_as_item(&mut self, budget: Budget<'_>) -> Option<Cut> {
         // Short texts may be names.
         (self.len() > fit::MAX_NAME_BYTES).then(|| self.fit(budget))
-    }
-}
-
-/// JSON from outside, or from a program without a type for it.
-impl ToolOutput for Value {
-    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
-        let fields = self.as_object_mut().into_iter().flatten();
-        let fields = fields.filter(|(key, _)| *key != "next" && *key != "truncated");
-        fields.filter_map(|(key, value)| Some((key.as_str(), Part::value(value)?))).collect()
-    }
-
-    fn fit(&mut self, budget: Budget<'_>) -> Cut {
-        match self {
-            Value::Array(items) => {
-                let items = std::mem::take(items);
-                *self = fit::page(items, Map::new(), budget);
-                Cut::default()
-            }
-            Value::Object(fields) if fields.get("items").is_some_and(Value::is_array) => {
-                let mut rest = std::mem::take(fields);
-                let items = match rest.remove("items") {
-                    Some(Value::Array(items)) => items,
-                    _ => Vec::new(),
-                };
-                *self = fit::page(items, rest, budget);
-                Cut::default()
-            }
-            Value::Object(_) => fit::fields(self, budget),
-            Value::String(text) => text.fit(budget),
-            Value::Null | Value::Bool(_) | Value::Number(_) => Cut::default(),
-        }
-    }
-
-    fn fit_as_item(&mut self, budget: Budget<'_>) -> Option<Cut> {
-        match self {
-            Value::Object(_) => {
-                let cut = if fit::size(self) <= budget.tokens { Cut::default() } else { self.fit(budget) };
-                (!cut.is_empty && fit::size(&cut.json(self)) <= budget.tokens).then_some(cut)
-            }
-            Value::String(text) => text.fit_as_item(budget),
-            Value::Array(_) | Value::Null | Value::Bool(_) | Value::Number(_) => None,
-        }
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
 
 use super::finding::QueryFinding;
-use super::output::{Budget, Cut, ToolOutput, fit};
+use super::output::{Budget, Cut, Part, ToolOutput, fit};
 use crate::record::Resource;
 
 /// The arguments of a tool that lists all entries of a kind.
@@ -170,6 +170,56 @@ impl<T: ToolOutput> ToolOutput for Page<T> {
         }
         Cut::default()
     }
+}
+
+/// JSON from outside, or from a program without a type for it. A list, also in the field `items`, is truncated as a [`Page`].
+impl ToolOutput for Value {
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
+        let fields = self.as_object_mut().into_iter().flatten();
+        let fields = fields.filter(|(key, _)| *key != "next" && *key != "truncated");
+        fields.filter_map(|(key, value)| Some((key.as_str(), Part::value(value)?))).collect()
+    }
+
+    fn fit(&mut self, budget: Budget<'_>) -> Cut {
+        match self {
+            Value::Array(items) => *self = fit_list(std::mem::take(items), Map::new(), budget),
+            Value::Object(fields) if fields.get("items").is_some_and(Value::is_array) => {
+                let mut annotations = std::mem::take(fields);
+                if let Some(Value::Array(items)) = annotations.shift_remove("items") {
+                    *self = fit_list(items, annotations, budget);
+                }
+            }
+            Value::Object(_) => return fit::fields(self, budget),
+            Value::String(text) => return text.fit(budget),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+        Cut::default()
+    }
+
+    fn fit_as_item(&mut self, budget: Budget<'_>) -> Option<Cut> {
+        match self {
+            Value::Object(_) => fit::only_item(self, budget),
+            Value::String(text) => text.fit_as_item(budget),
+            Value::Array(_) | Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        }
+    }
+}
+
+/// Truncates a JSON list with annotations.
+fn fit_list(items: Vec<Value>, mut annotations: Map<String, Value>, mut budget: Budget<'_>) -> Value {
+    let total = annotations.shift_remove("total").and_then(|total| usize::try_from(total.as_u64()?).ok());
+    let mut page = Page { total, ..Page::whole(items) };
+    if !annotations.is_empty() {
+        budget.tokens = budget.tokens.saturating_sub(fit::size(&annotations));
+    }
+    page.fit(budget);
+    let mut shown = serde_json::to_value(page).unwrap_or_default();
+    if let Value::Object(shown) = &mut shown {
+        for (key, value) in annotations {
+            shown.entry(key).or_insert(value);
+        }
+    }
+    shown
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::answer::Answer;
 use super::definition::{Effect, Tool, ToolSpec};
 use super::error::{ToolError, ToolErrorCode};
-use super::guarded::{BoxFuture, Guarded};
+use super::guarded::{BoxFuture, guard};
 use super::repair::{Repaired, repair_arguments};
 use crate::mark::{clean_name, redact::Redactor};
 
@@ -124,7 +124,8 @@ impl Toolset {
             let usage = format!("call it as {}", usage(tool.spec()));
             return Err(ToolError::invalid(format!("{name}: the arguments must be a JSON object"), Some(usage)));
         }
-        match Guarded::new(|| tool.call(arguments, max_tokens)).await {
+        // The tool is called inside, so that a panic of the call itself is caught too.
+        match guard(Box::pin(async move { tool.call(arguments, max_tokens).await })).await {
             Ok(Ok(answer)) => Ok(answer.with_notes(notes)),
             Ok(Err(error)) => Err(match &self.redactor {
                 Some(redactor) => error.redact(redactor),

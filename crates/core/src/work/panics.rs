@@ -11,10 +11,12 @@ use std::{
 /// # Errors
 /// The panic message. The work must not leave shared state inconsistent.
 pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| format!("the parser panicked: {}", message(panic.as_ref())))
+    catch_unwind(AssertUnwindSafe(work))
+        .map_err(|panic| format!("the parser panicked: {}", panic_message(panic.as_ref())))
 }
 
-fn message(panic: &(dyn Any + Send)) -> &str {
+/// Returns the message of a panic.
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no panic message")
 }

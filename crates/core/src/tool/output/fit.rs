@@ -4,7 +4,6 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
 use super::{Budget, Cut, Part, ToolOutput};
 
@@ -105,28 +104,10 @@ pub(crate) fn items<T: ToolOutput>(mut items: Vec<T>, budget: Budget<'_>) -> (Ve
     }
 }
 
-/// Truncates a JSON list with annotations.
-pub(crate) fn page(list: Vec<Value>, annotations: Map<String, Value>, budget: Budget<'_>) -> Value {
-    let count = list.len();
-    let total = annotations.get("total").cloned().unwrap_or_else(|| json!(count));
-    let mut out = Map::new();
-    out.insert("items".into(), json!([]));
-    out.insert("truncated".into(), json!(true));
-    out.insert("total".into(), total);
-    out.insert("next".into(), json!(budget.more));
-    for (key, value) in annotations {
-        out.entry(key).or_insert(value);
-    }
-    let tokens = budget.tokens.saturating_sub(size(&out));
-    let (mut kept, first) = items(list, Budget { tokens, ..budget });
-    if let (Some(cut), Some(item)) = (first, kept.first_mut()) {
-        *item = cut.json(item);
-    }
-    if kept.len() == count && out.get("total") == Some(&json!(count)) {
-        out.remove("total");
-    }
-    out.insert("items".into(), Value::Array(kept));
-    Value::Object(out)
+/// Truncates the only item of a list. Returns `None` if nothing useful would remain.
+pub(crate) fn only_item<T: ToolOutput>(output: &mut T, budget: Budget<'_>) -> Option<Cut> {
+    let cut = if size(output) <= budget.tokens { Cut::default() } else { output.fit(budget) };
+    (!cut.is_empty && size(&cut.json(output)) <= budget.tokens).then_some(cut)
 }
 
 /// Returns the start of a text whose JSON fits, truncated between characters and, if possible, at white space.
@@ -147,6 +128,8 @@ pub(crate) fn text(text: &str, max_tokens: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     fn check(mut value: Value, max_tokens: usize) -> Value {
