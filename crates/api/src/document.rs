@@ -7,7 +7,7 @@ use prospector_core::Problem;
 use prospector_core::problem::Severity;
 use serde_json::Value;
 
-use crate::{ApiError, tool_list::is_tools};
+use crate::{ApiError, ApiKind, tool_list::is_tools};
 
 /// Parses JSON or YAML.
 pub(crate) fn parse(text: &str, place: &str) -> Result<(Value, Vec<Problem>), ApiError> {
@@ -89,22 +89,11 @@ fn options(length: usize) -> serde_saphyr::Options {
     }
 }
 
-/// Formats that are distinguished by content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    /// OpenAPI 3.x or Swagger 2.0; one parser accepts both.
-    OpenApi,
-    /// The answer to a GraphQL introspection query.
-    Introspection,
-    /// Definitions of tools.
-    Tools,
-}
-
-/// Detects the format of a description. An unknown or missing version is a warning.
+/// Detects the format of a parsed description; GraphQL is the result of an introspection query. An unknown or missing version is a warning.
 ///
 /// # Errors
 /// If the format is unsupported, or the document is not a description.
-pub(crate) fn dialect(root: &Value, place: &str) -> Result<(Dialect, Option<Problem>), ApiError> {
+pub(crate) fn dialect(root: &Value, place: &str) -> Result<(ApiKind, Option<Problem>), ApiError> {
     let version = |key: &str| match root.get(key) {
         Some(Value::String(version)) => Some(version.trim().to_owned()),
         // `openapi: 3.0` without quotes is a number in YAML.
@@ -113,19 +102,19 @@ pub(crate) fn dialect(root: &Value, place: &str) -> Result<(Dialect, Option<Prob
     };
     let short = |version: &str| version.split('.').take(2).collect::<Vec<_>>().join(".");
     let other = |found: String| Err(ApiError::Version { place: place.to_owned(), found });
-    let guess = |reason: String| Ok((Dialect::OpenApi, Some(Problem::warning(place, reason))));
+    let guess = |reason: String| Ok((ApiKind::OpenApi, Some(Problem::warning(place, reason))));
     if let Some(version) = version("openapi").or_else(|| version("swagger")) {
         return match short(&version).as_str() {
-            "2" | "2.0" | "3" | "3.0" | "3.1" | "3.2" => Ok((Dialect::OpenApi, None)),
+            "2" | "2.0" | "3" | "3.0" | "3.1" | "3.2" => Ok((ApiKind::OpenApi, None)),
             found if found.starts_with("3.") => guess(format!("unknown version OpenAPI {found}; parsed as 3.2")),
             found => other(format!("OpenAPI {found}")),
         };
     }
     if root.get("__schema").is_some() || root.pointer("/data/__schema").is_some() {
-        return Ok((Dialect::Introspection, None));
+        return Ok((ApiKind::GraphQl, None));
     }
     if is_tools(root) {
-        return Ok((Dialect::Tools, None));
+        return Ok((ApiKind::Mcp, None));
     }
     if let Some(version) = version("asyncapi") {
         return other(format!("AsyncAPI {}", short(&version)));
@@ -180,7 +169,7 @@ mod tests {
         check("paths: {}", "warning: f: the OpenAPI version is missing");
         check("swagger: '1.2'", "error: f: unsupported format OpenAPI 1.2; supported");
         check("asyncapi: 1.2.0", "error: f: unsupported format AsyncAPI 1.2; supported");
-        check("{\"data\": {\"__schema\": {}}}", "Introspection");
+        check("{\"data\": {\"__schema\": {}}}", "GraphQl");
         check("name: x", "error: f: not an API description: the key");
         check("just words", "error: f: not an API description: it is not an object");
         check("", "error: f: not an API description: it is not an object");

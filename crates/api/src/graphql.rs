@@ -35,8 +35,8 @@ struct Schema {
 /// A type of a schema, with its extensions merged. Types that the schema does not define are treated as scalars.
 #[derive(Debug)]
 enum Type {
-    /// An object or an interface.
-    Fields(Vec<FieldOf>),
+    /// An object or an interface: its fields by name.
+    Fields(IndexMap<String, FieldOf>),
     Input(Vec<Input>),
     Enum(Vec<Value>),
     Union(Vec<String>),
@@ -83,7 +83,7 @@ fn operations(schema: &Schema, place: &str, mut problems: Vec<Problem>) -> (Part
     ];
     for (method, root, usual) in roots {
         let Some(Type::Fields(fields)) = schema.types.get(root.as_deref().unwrap_or(usual)) else { continue };
-        for field in fields {
+        for field in fields.values() {
             if field.name.len() > MAX_NAME_BYTES {
                 let reason = format!("the name of a {} is longer than {MAX_NAME_BYTES} bytes", method.to_lowercase());
                 problems.push(Problem::error(place, reason));
@@ -174,7 +174,7 @@ impl Schema {
             Type::Enum(values) => return Shape::Word(shape::enumeration(values)),
             Type::Union(members) => return Shape::OneOf(members.iter().map(|m| Shape::Named(m.clone())).collect()),
             Type::Input(inputs) => inputs.iter().map(|input| self.field(&input.name, input)).collect(),
-            Type::Fields(fields) => fields.iter().map(|field| self.answer(field)).collect(),
+            Type::Fields(fields) => fields.values().map(|field| self.answer(field)).collect(),
         };
         Shape::Object { fields, rest: None, besides: Vec::new() }
     }
@@ -190,39 +190,18 @@ impl Schema {
         Field { name, shape: self.shape(&field.kind), required: false, read_only: false, write_only: false }
     }
 
-    /// Adds fields to a type; of several with the same name the last is used.
-    fn add_fields(&mut self, name: &str, more: Vec<FieldOf>) {
-        let known = self.types.entry(name.to_owned()).or_insert_with(|| Type::Fields(Vec::new()));
-        let Type::Fields(known) = known else { return };
-        if known.is_empty() {
-            *known = more;
+    /// Adds a type, or extends one of the same kind; of several fields with the same name the last is used.
+    fn add_type(&mut self, name: &str, more: Type) {
+        let Some(known) = self.types.get_mut(name) else {
+            self.types.insert(name.to_owned(), more);
             return;
-        }
-        let places: std::collections::HashMap<String, usize> =
-            known.iter().enumerate().map(|(at, field)| (field.name.clone(), at)).collect();
-        for field in more {
-            match places.get(&field.name) {
-                Some(at) => known[*at] = field,
-                None => known.push(field),
-            }
-        }
-    }
-
-    fn add_inputs(&mut self, name: &str, more: Vec<Input>) {
-        if let Type::Input(known) = self.types.entry(name.to_owned()).or_insert_with(|| Type::Input(Vec::new())) {
-            known.extend(more);
-        }
-    }
-
-    fn add_values(&mut self, name: &str, more: Vec<String>) {
-        if let Type::Enum(known) = self.types.entry(name.to_owned()).or_insert_with(|| Type::Enum(Vec::new())) {
-            known.extend(more.into_iter().map(Value::String));
-        }
-    }
-
-    fn add_members(&mut self, name: &str, more: Vec<String>) {
-        if let Type::Union(known) = self.types.entry(name.to_owned()).or_insert_with(|| Type::Union(Vec::new())) {
-            known.extend(more);
+        };
+        match (known, more) {
+            (Type::Fields(known), Type::Fields(more)) => known.extend(more),
+            (Type::Input(known), Type::Input(more)) => known.extend(more),
+            (Type::Enum(known), Type::Enum(more)) => known.extend(more),
+            (Type::Union(known), Type::Union(more)) => known.extend(more),
+            _ => {}
         }
     }
 }

@@ -6,9 +6,7 @@ use prospector_core::Problem;
 use prospector_core::name::nearest;
 
 use crate::{
-    Api, ApiError, ApiKind, NeighbourError, Operation,
-    document::{self, Dialect},
-    folder, graphql,
+    Api, ApiError, ApiKind, NeighbourError, Operation, document, folder, graphql,
     library::{Library, Neighbour},
     mcp, openapi, prose, sdl,
     tool_list::find_tools,
@@ -95,26 +93,19 @@ impl ApiSource {
             graphql::read(text, &place)
         } else {
             let (root, mut problems) = document::parse(text, &place)?;
-            let dialect = if self.kind == Some(ApiKind::Mcp) {
+            kind = if self.kind == Some(ApiKind::Mcp) {
                 let reason = "it contains no list of tools";
                 find_tools(&root).ok_or_else(|| ApiError::NotAnApi { place: place.clone(), reason })?;
-                Dialect::Tools
+                ApiKind::Mcp
             } else {
-                let (dialect, warning) = document::dialect(&root, &place)?;
+                let (found, warning) = document::dialect(&root, &place)?;
                 problems.extend(warning);
-                dialect
+                found
             };
-            let (parts, more) = match dialect {
-                Dialect::Introspection => {
-                    kind = ApiKind::GraphQl;
-                    graphql::read_introspection(&root, &place)
-                }
-                Dialect::Tools => {
-                    kind = ApiKind::Mcp;
-                    mcp::read(&root, &place, own, neighbour)
-                }
-                Dialect::OpenApi => {
-                    kind = ApiKind::OpenApi;
+            let (parts, more) = match kind {
+                ApiKind::GraphQl => graphql::read_introspection(&root, &place),
+                ApiKind::Mcp => mcp::read(&root, &place, own, neighbour),
+                ApiKind::OpenApi => {
                     let (library, more) = Library::new(root, own, neighbour);
                     problems.extend(more);
                     openapi::read(&library, &place)

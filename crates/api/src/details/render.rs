@@ -2,7 +2,6 @@
 
 use prospector_core::tool::Cut;
 use prospector_core::tool::compact::{cell, name, quote, rest, word};
-use serde::Serialize;
 use serde_json::Value;
 
 use super::OperationDetails;
@@ -10,26 +9,6 @@ use crate::model::Access;
 
 /// Deeper shapes are rendered as JSON.
 const MAX_DEPTH: usize = 40;
-
-/// Details other than parameters and bodies.
-#[derive(Serialize)]
-struct Besides<'a> {
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    tags: &'a [String],
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    deprecated: bool,
-    /// Alternatives for authorisation; the program adds the credentials.
-    #[serde(rename = "auth_given_by_program", skip_serializing_if = "<[String]>::is_empty")]
-    auth: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    part: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<&'a Value>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    truncated: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<&'a str>,
-}
 
 /// Renders the details in a few lines:
 ///
@@ -76,29 +55,24 @@ pub(super) fn details(details: &OperationDetails, cut: &Cut) -> String {
         text.push_str(&format!("\ncall: {}", cell(example).trim_start_matches('=')));
     }
     // Other values (lists of parameters, text) are rendered as remaining fields.
-    let (object, other) = match &details.value {
-        Some(value) if value.is_object() => (Some(value), None),
-        other => (None, other.as_ref()),
-    };
-    let bodies = [("request_body", &details.request_body), ("response_schema", &details.response_schema)]
-        .map(|(n, b)| (n, b.as_ref()));
+    let object = details.value.as_ref().filter(|value| value.is_object());
+    let bodies =
+        [("request_body", details.request_body.as_ref()), ("response_schema", details.response_schema.as_ref())];
     for (key, value) in bodies.into_iter().chain([("value", object)]) {
         if let Some(value) = value {
             text.push_str(&format!("\n{key}: "));
             shape(&mut text, value, 0);
         }
     }
-    let besides = Besides {
-        tags: &details.tags,
-        deprecated: details.deprecated,
-        auth: &details.auth,
-        part: details.part.as_deref(),
-        value: other,
-        truncated: details.truncated,
-        next: details.next.as_deref(),
-    };
-    if let Value::Object(fields) = cut.json(&besides) {
-        rest(&mut text, &fields);
+    if let Value::Object(fields) = cut.json(details) {
+        let remaining = fields.into_iter().filter_map(|(key, value)| match key.as_str() {
+            "api" | "operation" | "type" | "method" | "path" | "access" | "description" | "parameters" | "example"
+            | "request_body" | "response_schema" => None,
+            "value" if object.is_some() => None,
+            "auth" => Some(("auth_given_by_program".to_owned(), value)),
+            _ => Some((key, value)),
+        });
+        rest(&mut text, &remaining.collect());
     }
     text
 }

@@ -1,10 +1,11 @@
 //! Parses the result of a GraphQL introspection query, as the section on introspection of the GraphQL specification
 //! (October 2021) defines it: `{"data": {"__schema": ..}}`, or `{"__schema": ..}`.
 
+use indexmap::IndexMap;
 use prospector_core::Problem;
 use serde_json::{Value, json};
 
-use super::{FieldOf, Input, Schema};
+use super::{FieldOf, Input, Schema, Type};
 
 /// Maximum nesting of lists and non-null types.
 const MAX_DEPTH: usize = 16;
@@ -37,14 +38,18 @@ pub(super) fn read(root: &Value, place: &str) -> (Schema, Vec<Problem>) {
             continue;
         }
         let mut reader = Reader { place: format!("{place}#{pointer}/types/{number}"), problems: &mut problems };
-        match described["kind"].as_str() {
-            Some("OBJECT" | "INTERFACE") => schema.add_fields(name, reader.fields(&described["fields"])),
-            Some("INPUT_OBJECT") => schema.add_inputs(name, reader.inputs(&described["inputFields"], "inputFields")),
-            Some("ENUM") => schema.add_values(name, names(&described["enumValues"])),
-            Some("UNION") => schema.add_members(name, names(&described["possibleTypes"])),
-            Some("SCALAR") => {}
-            _ => reader.problem(format!("unknown kind of type `{name}`")),
-        }
+        let read = match described["kind"].as_str() {
+            Some("OBJECT" | "INTERFACE") => Type::Fields(reader.fields(&described["fields"])),
+            Some("INPUT_OBJECT") => Type::Input(reader.inputs(&described["inputFields"], "inputFields")),
+            Some("ENUM") => Type::Enum(names(&described["enumValues"]).map(Value::from).collect()),
+            Some("UNION") => Type::Union(names(&described["possibleTypes"]).map(str::to_owned).collect()),
+            Some("SCALAR") => continue,
+            _ => {
+                reader.problem(format!("unknown kind of type `{name}`"));
+                continue;
+            }
+        };
+        schema.add_type(name, read);
     }
     (schema, problems)
 }
@@ -59,20 +64,21 @@ impl Reader<'_> {
         self.problems.push(Problem::error(&self.place, reason).advise("the other types are loaded"));
     }
 
-    fn fields(&mut self, list: &Value) -> Vec<FieldOf> {
-        let mut fields = Vec::new();
+    fn fields(&mut self, list: &Value) -> IndexMap<String, FieldOf> {
+        let mut fields = IndexMap::new();
         for (number, field) in items(list).enumerate() {
             let (Some(name), Some(kind)) = (field["name"].as_str(), kind(&field["type"])) else {
                 self.problem(format!("field {number} has no name or no type"));
                 continue;
             };
-            fields.push(FieldOf {
+            let read = FieldOf {
                 name: name.to_owned(),
                 description: text(field, "description"),
                 arguments: self.inputs(&field["args"], "args"),
                 kind,
                 deprecated: (field["isDeprecated"] == json!(true)).then(|| text(field, "deprecationReason")),
-            });
+            };
+            fields.insert(name.to_owned(), read);
         }
         fields
     }
@@ -117,8 +123,8 @@ fn literal(written: &str) -> Value {
     }
 }
 
-fn names(list: &Value) -> Vec<String> {
-    items(list).filter_map(|item| item["name"].as_str()).map(str::to_owned).collect()
+fn names(list: &Value) -> impl Iterator<Item = &str> {
+    items(list).filter_map(|item| item["name"].as_str())
 }
 
 fn items(list: &Value) -> impl Iterator<Item = &Value> {

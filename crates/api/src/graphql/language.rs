@@ -1,16 +1,14 @@
 //! Parses GraphQL SDL.
 
 use graphql_parser::schema::{
-    Definition, Directive, Field, InputValue, TypeDefinition, TypeExtension, Value as Literal,
+    Definition, Directive, EnumValue, Field, InputValue, TypeDefinition, TypeExtension, Value as Literal,
 };
 use prospector_core::Problem;
 use prospector_text::cut;
 use serde_json::{Value, json};
 
-use super::{FieldOf, Input, Schema};
+use super::{FieldOf, Input, Schema, Type};
 use crate::sdl;
-
-type Fields<'t> = Vec<Field<'t, String>>;
 
 /// Reads every definition; one that cannot be parsed is a problem at its line.
 pub(super) fn read(text: &str, place: &str) -> (Schema, Vec<Problem>) {
@@ -57,19 +55,19 @@ impl Schema {
                 self.subscription = schema.subscription.or(self.subscription.take());
             }
             Definition::TypeDefinition(definition) => match definition {
-                TypeDefinition::Object(t) => self.add_fields(&t.name, fields(t.fields)),
-                TypeDefinition::Interface(t) => self.add_fields(&t.name, fields(t.fields)),
-                TypeDefinition::InputObject(t) => self.add_inputs(&t.name, inputs(t.fields)),
-                TypeDefinition::Enum(t) => self.add_values(&t.name, t.values.into_iter().map(|v| v.name).collect()),
-                TypeDefinition::Union(t) => self.add_members(&t.name, t.types),
+                TypeDefinition::Object(t) => self.add_type(&t.name, fields(t.fields)),
+                TypeDefinition::Interface(t) => self.add_type(&t.name, fields(t.fields)),
+                TypeDefinition::InputObject(t) => self.add_type(&t.name, Type::Input(inputs(t.fields))),
+                TypeDefinition::Enum(t) => self.add_type(&t.name, values(t.values)),
+                TypeDefinition::Union(t) => self.add_type(&t.name, Type::Union(t.types)),
                 TypeDefinition::Scalar(_) => {}
             },
             Definition::TypeExtension(extension) => match extension {
-                TypeExtension::Object(t) => self.add_fields(&t.name, fields(t.fields)),
-                TypeExtension::Interface(t) => self.add_fields(&t.name, fields(t.fields)),
-                TypeExtension::InputObject(t) => self.add_inputs(&t.name, inputs(t.fields)),
-                TypeExtension::Enum(t) => self.add_values(&t.name, t.values.into_iter().map(|v| v.name).collect()),
-                TypeExtension::Union(t) => self.add_members(&t.name, t.types),
+                TypeExtension::Object(t) => self.add_type(&t.name, fields(t.fields)),
+                TypeExtension::Interface(t) => self.add_type(&t.name, fields(t.fields)),
+                TypeExtension::InputObject(t) => self.add_type(&t.name, Type::Input(inputs(t.fields))),
+                TypeExtension::Enum(t) => self.add_type(&t.name, values(t.values)),
+                TypeExtension::Union(t) => self.add_type(&t.name, Type::Union(t.types)),
                 TypeExtension::Scalar(_) => {}
             },
             Definition::DirectiveDefinition(_) => {}
@@ -77,7 +75,7 @@ impl Schema {
     }
 }
 
-fn fields(fields: Fields<'_>) -> Vec<FieldOf> {
+fn fields(fields: Vec<Field<'_, String>>) -> Type {
     let read = |field: Field<'_, String>| FieldOf {
         deprecated: deprecation(&field.directives),
         name: field.name,
@@ -85,7 +83,11 @@ fn fields(fields: Fields<'_>) -> Vec<FieldOf> {
         arguments: inputs(field.arguments),
         kind: field.field_type.to_string(),
     };
-    fields.into_iter().map(read).collect()
+    Type::Fields(fields.into_iter().map(read).map(|field| (field.name.clone(), field)).collect())
+}
+
+fn values(values: Vec<EnumValue<'_, String>>) -> Type {
+    Type::Enum(values.into_iter().map(|value| Value::String(value.name)).collect())
 }
 
 fn inputs(inputs: Vec<InputValue<'_, String>>) -> Vec<Input> {
