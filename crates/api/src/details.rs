@@ -240,12 +240,8 @@ impl OperationDetails {
                 })?;
                 fit(&api.types, follow(api, body, path).map_err(|near| missing(part, &near))?, side, deepest, MORE)
             }
-            _ if find_parameter(operation, part).is_some() => {
-                let all = ShownParameter::of(api, operation);
-                let own = all.iter().find(|shown| {
-                    find_parameter(operation, part).is_some_and(|one| std::ptr::eq(one, shown.parameter))
-                });
-                Fitted { value: own.map(|shown| shown.render(MORE, MORE)).unwrap_or_default(), cut: false }
+            _ if let Some(parameter) = find_parameter(operation, part) => {
+                Fitted { value: ShownParameter::new(api, operation, parameter).render(MORE, MORE), cut: false }
             }
             _ => {
                 // Names of types may contain dots.
@@ -258,13 +254,8 @@ impl OperationDetails {
                 };
                 let path = part[name.len()..].trim_start_matches('.');
                 let start = Shape::Named(name.clone());
-                fit(
-                    &api.types,
-                    follow(api, &start, path).map_err(|near| missing(part, &near))?,
-                    Side::Both,
-                    deepest,
-                    MORE,
-                )
+                let shape = follow(api, &start, path).map_err(|near| missing(part, &near))?;
+                fit(&api.types, shape, Side::Both, deepest, MORE)
             }
         };
         self.part = Some(part.to_owned());
@@ -385,26 +376,23 @@ fn follow<'a>(api: &'a Api, mut shape: &'a Shape, path: &str) -> Result<&'a Shap
                 item
             }
             Shape::Content(_, Some(body)) => body,
-            Shape::Object { fields, rest, besides } => {
-                let own =
-                    fields.iter().filter_map(|field| Some((after(names::bare(&field.name), path)?, &field.shape)));
-                let rest = rest.iter().filter_map(|rest| Some((after("*", path)?, &**rest)));
-                let found = own.chain(rest).min_by_key(|(left, _)| left.len());
-                match (found, besides.first()) {
-                    (Some((left, inner)), _) => {
-                        path = left;
-                        inner
-                    }
-                    (None, Some(besides)) => besides,
-                    (None, None) => {
-                        let names = fields.iter().map(|field| field.name.as_str());
-                        return Err(prospector_core::name::nearest(path, names, 3));
-                    }
+            Shape::Object { fields, besides, .. } => match (field_at(shape, path), besides.first()) {
+                (Some((left, inner)), _) => {
+                    path = left;
+                    inner
                 }
-            }
+                (None, Some(besides)) => besides,
+                (None, None) => {
+                    let names = fields.iter().map(|field| field.name.as_str());
+                    return Err(prospector_core::name::nearest(path, names, 3));
+                }
+            },
             Shape::OneOf(variants) | Shape::AnyOf(variants) => {
                 // The first variant with this field.
-                let found = variants.iter().find_map(|variant| within(api, variant, path));
+                let found = variants.iter().find_map(|variant| match variant {
+                    Shape::Named(name) => field_at(shape::find_type(&api.types, name)?.1, path),
+                    other => field_at(other, path),
+                });
                 let (left, inner) = found.ok_or_else(Vec::new)?;
                 path = left;
                 inner
@@ -416,14 +404,11 @@ fn follow<'a>(api: &'a Api, mut shape: &'a Shape, path: &str) -> Result<&'a Shap
 }
 
 /// Returns the field of an object that a path starts with, and the rest of the path.
-fn within<'a, 'p>(api: &'a Api, shape: &'a Shape, path: &'p str) -> Option<(&'p str, &'a Shape)> {
-    let shape = match shape {
-        Shape::Named(name) => shape::find_type(&api.types, name)?.1,
-        other => other,
-    };
-    let Shape::Object { fields, .. } = shape else { return None };
-    let found = fields.iter().filter_map(|field| Some((after(names::bare(&field.name), path)?, &field.shape)));
-    found.min_by_key(|(left, _)| left.len())
+fn field_at<'a, 'p>(shape: &'a Shape, path: &'p str) -> Option<(&'p str, &'a Shape)> {
+    let Shape::Object { fields, rest, .. } = shape else { return None };
+    let own = fields.iter().filter_map(|field| Some((after(names::bare(&field.name), path)?, &field.shape)));
+    let rest = rest.iter().filter_map(|rest| Some((after("*", path)?, &**rest)));
+    own.chain(rest).min_by_key(|(left, _)| left.len())
 }
 
 /// Returns the rest of a path after its first segment if that segment is `name`.

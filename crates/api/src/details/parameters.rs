@@ -23,9 +23,12 @@ pub(super) struct ShownParameter<'a> {
 }
 
 impl<'a> ShownParameter<'a> {
+    pub(super) fn new(api: &'a Api, operation: &Operation, parameter: &'a Parameter) -> Self {
+        ShownParameter { parameter, given_by: find_providers(api, operation, parameter) }
+    }
+
     pub(super) fn of(api: &'a Api, operation: &'a Operation) -> Vec<ShownParameter<'a>> {
-        let shown = |parameter| ShownParameter { parameter, given_by: find_providers(api, operation, parameter) };
-        operation.parameters.iter().map(shown).collect()
+        operation.parameters.iter().map(|parameter| ShownParameter::new(api, operation, parameter)).collect()
     }
 
     pub(super) fn render(&self, words: usize, values: usize) -> Value {
