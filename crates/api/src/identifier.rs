@@ -7,13 +7,16 @@
 
 use std::collections::HashSet;
 
-use prospector_text::{identifiers, stem::strip_ending};
+use prospector_text::{
+    identifiers::{self, IDENTIFIERS},
+    stem::strip_ending,
+};
 
 use crate::{
     Api, Operation,
     model::{Access, Field, Location, Parameter, Shape},
     render::bare,
-    shape::{self, IDENTIFIERS},
+    shape,
 };
 
 /// Maximum number of operations returned.
@@ -174,16 +177,13 @@ impl Answer {
 }
 
 fn has_identifier(fields: &[Field]) -> bool {
-    fields.iter().any(|field| {
-        let words = identifiers::words(bare(&field.name));
-        words.last().is_some_and(|last| matches!(last.as_str(), "id" | "uuid" | "guid" | "slug" | "key"))
-    })
+    fields.iter().any(|field| identifiers::is_identifier(&identifiers::words(bare(&field.name))))
 }
 
 /// Returns whether a field has the name of the entity and an identifier, or is the identifier.
 fn identifies(api: &Api, field: &Field, entity: &str) -> bool {
     let mut words = identifiers::words(bare(&field.name));
-    if words.len() > 1 && words.last().is_some_and(|last| matches!(last.as_str(), "id" | "uuid" | "guid")) {
+    if words.len() > 1 && identifiers::is_identifier(&words) {
         words.pop();
         return strip_ending(words.concat()) == entity;
     }

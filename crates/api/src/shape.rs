@@ -5,7 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use prospector_text::{cut, identifiers};
+use prospector_text::{
+    cut,
+    identifiers::{self, LABEL_WORDS},
+};
 use serde_json::{Map, Value, json};
 
 use crate::model::{Field, Shape};
@@ -26,20 +29,11 @@ const MAX_SMALL: usize = 60;
 /// Maximum number of key fields of an object beyond the depth.
 const MAX_KEYS: usize = 4;
 
-/// Names of identifiers, as a whole name or as the last word of a longer one.
-pub(crate) const IDENTIFIERS: [&str; 6] = ["id", "uuid", "guid", "uri", "slug", "key"];
-
-/// Names of human-readable labels, as whole names of fields.
-const TITLES: [&str; 4] = ["name", "title", "login", "username"];
-
-/// Returns whether a field identifies its object.
+/// Returns whether a field identifies its object, or is its human-readable label.
 fn is_key(name: &str) -> bool {
     let words = identifiers::words(name);
-    match words.as_slice() {
-        [only] => IDENTIFIERS.contains(&only.as_str()) || TITLES.contains(&only.as_str()),
-        [_, .., last] => matches!(last.as_str(), "id" | "uuid" | "guid"),
-        [] => false,
-    }
+    let is_label = |only: &str| LABEL_WORDS.contains(&only) || matches!(only, "login" | "username");
+    identifiers::is_identifier(&words) || matches!(words.as_slice(), [only] if is_label(only))
 }
 
 /// Side of the exchange; fields that only the other side writes are omitted.

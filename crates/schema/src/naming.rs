@@ -2,7 +2,7 @@
 
 use std::cell::LazyCell;
 
-use prospector_text::identifiers::words;
+use prospector_text::identifiers::{LABEL_WORDS, words};
 
 /// Returns the position of the item with that name: the exact match, or else the only case-insensitive one.
 pub(crate) fn position_of<T>(items: &[T], wanted: &str, name: impl Fn(&T) -> &str) -> Option<usize> {
@@ -42,8 +42,8 @@ pub(crate) fn is_named(names: &[String], table: &str, column: &str) -> bool {
 pub(crate) fn is_title(table: &str, column: &str) -> bool {
     let all = words(column);
     let Some((last, stem)) = all.split_last() else { return false };
-    let is_word = matches!(last.as_str(), "name" | "title" | "label");
-    is_word && (stem.is_empty() || words(table).iter().any(|word| word.trim_end_matches('s') == stem.concat()))
+    LABEL_WORDS.contains(&last.as_str())
+        && (stem.is_empty() || words(table).iter().any(|word| word.trim_end_matches('s') == stem.concat()))
 }
 
 #[cfg(test)]

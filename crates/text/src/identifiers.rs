@@ -4,6 +4,21 @@
 pub const KEY_WORDS: [&str; 13] =
     ["id", "key", "code", "no", "nr", "num", "number", "uuid", "guid", "sk", "pk", "fk", "ref"];
 
+/// Words for the names of things, as the last words of the names of fields and columns.
+pub const LABEL_WORDS: [&str; 3] = ["name", "title", "label"];
+
+/// Names of identifiers of objects. The last three are so only by themselves: `sort_key` and `image_uri` are values.
+pub const IDENTIFIERS: [&str; 6] = ["id", "uuid", "guid", "key", "slug", "uri"];
+
+/// Returns whether a name, as its words, is that of an identifier of an object: `id`, `slug` or `albumId`.
+pub fn is_identifier(words: &[String]) -> bool {
+    match words {
+        [] => false,
+        [only] => IDENTIFIERS.contains(&only.as_str()),
+        [.., last] => IDENTIFIERS[..3].contains(&last.as_str()),
+    }
+}
+
 /// Splits an identifier without separators into lower-case words: between lower and upper case, before the last capital
 /// of an acronym (`HTTPServer`) except in its plural (`URLs`), and between letters and digits.
 pub fn split(word: &str) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! The columns that name the rows of a table, and the keys that distinguish equal names.
 
 use prospector_connect::table::{ColumnType, Table};
+use prospector_text::identifiers::LABEL_WORDS;
 
 const FIRST_NAMES: [&str; 5] = ["first_name", "firstname", "forename", "given_name", "fname"];
 const LAST_NAMES: [&str; 5] = ["last_name", "lastname", "surname", "family_name", "lname"];
@@ -48,7 +49,7 @@ pub(super) fn name_rows(table: &Table) -> RowName {
     let shown = own
         .or_else(person)
         .or_else(|| called("title").map(|at| vec![at]))
-        .or_else(|| ["name", "title", "label"].into_iter().find_map(ends).map(|at| vec![at]));
+        .or_else(|| LABEL_WORDS.into_iter().find_map(ends).map(|at| vec![at]));
     // Another text, such as a state, describes rows and does not identify them.
     let is_distinctive = shown.is_some() && !is_person;
     let first_text = || (0..columns.len()).find(|at| is_text(at) && !refers(table, *at)).map(|at| vec![at]);
