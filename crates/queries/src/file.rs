@@ -8,7 +8,7 @@ use prospector_core::tool::finding::Verification;
 use prospector_core::{Owner, Problem};
 use prospector_engine::query::Literal;
 use prospector_text::cut::one_line;
-use prospector_text::front_matter::{Fence, Fields, FrontMatter, find, parse_yaml};
+use prospector_text::front_matter::split_fields;
 use serde_json::{Map, Value, json};
 
 use crate::model::{AllowedValue, Parameter, ParameterType, QueryState, VerifiedQuery};
@@ -29,26 +29,11 @@ const MAX_TEXT_CHARS: usize = 2_000;
 pub(crate) fn parse(name: &str, path: &Path, text: &str) -> (Option<VerifiedQuery>, Vec<Problem>) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let mut reader = Reader { path, block: "", problems: Vec::new(), failed: false };
-    let block = match find(&text, &[Fence::SKILL]) {
-        FrontMatter::Block(block) => block,
-        FrontMatter::Absent => {
-            reader.fail(
-                1,
-                "the first line is not `---`",
-                "start with `---`, the fields of the query, and another `---`",
-            );
-            return (None, reader.problems);
-        }
-        FrontMatter::Unclosed { .. } => {
-            reader.fail(1, "the fields are not closed by a second line `---`", "write it above the SQL");
-            return (None, reader.problems);
-        }
-    };
-    let fields = match parse_yaml(block.fields) {
-        Ok(Fields::Fields(fields)) => fields,
-        Ok(Fields::Empty | Fields::Other) => Map::new(),
+    let (fields, block) = match split_fields(&text) {
+        Ok(split) => split,
         Err(error) => {
-            reader.fail(error.line, error.reason, "correct the YAML");
+            let advice = "start with `---`, the fields of the query as YAML, and another `---` above the SQL";
+            reader.fail(error.line, error.reason, advice);
             return (None, reader.problems);
         }
     };

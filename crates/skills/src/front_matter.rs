@@ -2,12 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use prospector_text::{
-    cut::one_line,
-    front_matter::{self, Fence, Fields, find, parse_yaml},
-};
+use prospector_text::{cut::one_line, front_matter::split_fields};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The fields of the specification; all others are ignored.
 #[derive(Debug, Default, PartialEq)]
@@ -34,23 +31,14 @@ pub(crate) struct Split<'a> {
 /// Splits a file into front matter and body; the error is a line and a reason. The text must have no byte order mark
 /// and normalised line ends.
 pub(crate) fn split(text: &str) -> Result<Split<'_>, (usize, String)> {
-    match find(text, &[Fence::SKILL]) {
-        front_matter::FrontMatter::Absent => Err((1, "no front matter: the first line is not `---`".to_owned())),
-        front_matter::FrontMatter::Unclosed { .. } => {
-            Err((1, "the front matter is not closed by a second line `---`".to_owned()))
-        }
-        front_matter::FrontMatter::Block(block) => {
-            Ok(Split { fields: fields(block.fields)?, body: block.body, lines_before: block.lines_before })
-        }
+    let (map, block) = split_fields(text).map_err(|error| (error.line, error.reason))?;
+    if map.is_empty() {
+        return Err((1, "the front matter contains no fields".to_owned()));
     }
+    Ok(Split { fields: fields(&map, block.fields), body: block.body, lines_before: block.lines_before })
 }
 
-fn fields(block: &str) -> Result<FrontMatter, (usize, String)> {
-    let map = match parse_yaml(block) {
-        Ok(Fields::Fields(map)) => map,
-        Ok(Fields::Empty | Fields::Other) => return Err((1, "the front matter contains no fields".to_owned())),
-        Err(error) => return Err((error.line, error.reason)),
-    };
+fn fields(map: &Map<String, Value>, block: &str) -> FrontMatter {
     let field = |name: &str| map.get(name).map(text).filter(|text| !text.is_empty());
     let mut ignored = Vec::new();
     if !matches!(map.get("metadata"), None | Some(Value::Null | Value::Object(_))) {
@@ -65,7 +53,7 @@ fn fields(block: &str) -> Result<FrontMatter, (usize, String)> {
             Vec::new()
         }
     };
-    Ok(FrontMatter {
+    FrontMatter {
         name: field("name"),
         description: field("description"),
         license: field("license"),
@@ -73,7 +61,7 @@ fn fields(block: &str) -> Result<FrontMatter, (usize, String)> {
         metadata: metadata(block, map.get("metadata")),
         allowed_tools,
         ignored,
-    })
+    }
 }
 
 /// Returns the scalar values as written.

@@ -63,13 +63,9 @@ impl Walk {
         if self.seen.len() >= MAX_FOLDERS || !self.seen.insert(canonical.clone()) {
             if self.seen.len() == MAX_FOLDERS {
                 self.seen.insert(PathBuf::new());
-                self.problems.push(
-                    Problem::error(
-                        root.display().to_string(),
-                        format!("only the first {MAX_FOLDERS} folders were searched"),
-                    )
-                    .advise("add the folders of the skills themselves"),
-                );
+                let reason = format!("only the first {MAX_FOLDERS} folders were searched");
+                let problem = Problem::error(root.display().to_string(), reason);
+                self.problems.push(problem.advise("add the folders of the skills themselves"));
             }
             return;
         }
@@ -92,13 +88,9 @@ impl Walk {
                 continue;
             }
             if path.canonicalize().is_ok_and(|target| !target.starts_with(root)) {
-                self.problems.push(
-                    Problem::warning(
-                        path.display().to_string(),
-                        "the link points outside the folder and was not followed",
-                    )
-                    .advise("add its target as a folder of skills"),
-                );
+                let reason = "the link points outside the folder and was not followed";
+                let problem = Problem::warning(path.display().to_string(), reason);
+                self.problems.push(problem.advise("add its target as a folder of skills"));
                 continue;
             }
             self.folder(&path, root, depth + 1);
@@ -111,20 +103,15 @@ impl Walk {
         let Some(file) = names.into_iter().find(|file| file.exists()) else { return };
         match file.canonicalize() {
             Ok(real) if real.starts_with(canonical) => {
-                let (skill, said) = skill_or_problem(&file, || {
-                    let mut said = Vec::new();
-                    (read(folder, &file, &mut said), said)
-                });
+                let (skill, said) = skill_or_problem(&file, || read(folder, &file));
                 self.skills.extend(skill);
                 self.problems.extend(said);
             }
-            _ => self.problems.push(
-                Problem::error(
-                    file.display().to_string(),
-                    "the file is a link to a target outside the folder of the skill",
-                )
-                .advise("replace the link by the file"),
-            ),
+            _ => {
+                let reason = "the file is a link to a target outside the folder of the skill";
+                let problem = Problem::error(file.display().to_string(), reason);
+                self.problems.push(problem.advise("replace the link by the file"));
+            }
         }
     }
 }
@@ -140,90 +127,66 @@ fn skill_or_problem(
 }
 
 /// Loads a skill; `None`, with a problem, if it is unusable.
-fn read(folder: &Path, file: &Path, problems: &mut Vec<Problem>) -> Option<Skill> {
+fn read(folder: &Path, file: &Path) -> (Option<Skill>, Vec<Problem>) {
     let place = file.display().to_string();
     let (text, lossy) = match text(file) {
         Ok(read) => read,
-        Err(problem) => {
-            problems.push(problem);
-            return None;
-        }
+        Err(problem) => return (None, vec![problem]),
     };
-    if lossy {
-        problems.push(
-            Problem::warning(&place, "the file is not UTF-8; some characters were replaced").advise("save it as UTF-8"),
-        );
-    }
     let called = folder.canonicalize().ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
-    let (skill, said) = Skill::parse(&text, &place, &called.unwrap_or_default());
-    problems.extend(said);
-    Some(Skill { path: folder.to_owned(), ..skill? })
+    let (skill, mut problems) = Skill::parse(&text, &place, &called.unwrap_or_default());
+    if lossy {
+        let problem = Problem::warning(&place, "the file is not UTF-8; some characters were replaced");
+        problems.push(problem.advise("save it as UTF-8"));
+    }
+    (skill.map(|skill| Skill { path: folder.to_owned(), ..skill }), problems)
 }
 
 impl Skill {
     /// Parses the text of a `SKILL.md` in a folder named `called`; `place` is used in problems. A skill without a
     /// description is rejected. [`Skill::path`] is left empty.
     pub fn parse(text: &str, place: &str, called: &str) -> (Option<Skill>, Vec<Problem>) {
-        let mut problems = Vec::new();
-        let skill = parse(&plain_lines(text), place, called, &mut problems);
-        (skill, problems)
+        match parse(&plain_lines(text), place, called) {
+            Ok((skill, problems)) => (Some(skill), problems),
+            Err(problem) => (None, vec![problem]),
+        }
     }
 }
 
-fn parse(text: &str, place: &str, called: &str, problems: &mut Vec<Problem>) -> Option<Skill> {
-    let split = match front_matter::split(text) {
-        Ok(split) => split,
-        Err((line, reason)) => {
-            problems.push(Problem::error(format!("{place}:{line}"), reason).advise(
-                "start the file with `---`, `name: ..`, `description: ..`, `---`; quote values that contain a colon",
-            ));
-            return None;
-        }
-    };
-    let Some(description) = split.fields.description else {
-        problems.push(
-            Problem::error(place, "the skill has no description")
-                .advise("add a `description` that says what it does and when to use it"),
-        );
-        return None;
-    };
+fn parse(text: &str, place: &str, called: &str) -> Result<(Skill, Vec<Problem>), Problem> {
+    let split = front_matter::split(text).map_err(|(line, reason)| {
+        let advice =
+            "start the file with `---`, `name: ..`, `description: ..`, `---`; quote values that contain a colon";
+        Problem::error(format!("{place}:{line}"), reason).advise(advice)
+    })?;
+    let description = split.fields.description.ok_or_else(|| {
+        let problem = Problem::error(place, "the skill has no description");
+        problem.advise("add a `description` that says what it does and when to use it")
+    })?;
+    let mut problems = Vec::new();
+    let mut warn = |reason: String, advice: &str| problems.push(Problem::warning(place, reason).advise(advice));
     let name = split.fields.name.unwrap_or_else(|| {
-        problems.push(
-            Problem::warning(place, format!("the skill has no name; the name of its folder, `{called}`, is used"))
-                .advise("add a `name`"),
-        );
+        warn(format!("the skill has no name; the name of its folder, `{called}`, is used"), "add a `name`");
         called.to_owned()
     });
     if let Some(reason) = wrong_name(&name) {
-        problems.push(
-            Problem::warning(place, format!("the name `{name}` {reason}"))
-                .advise("use 1 to 64 lower-case letters, digits and single hyphens"),
-        );
+        let advice = "use 1 to 64 lower-case letters, digits and single hyphens";
+        warn(format!("the name `{name}` {reason}"), advice);
     } else if name != called {
-        problems.push(
-            Problem::warning(place, format!("the name `{name}` differs from that of its folder, `{called}`"))
-                .advise("rename one of the two"),
-        );
+        let reason = format!("the name `{name}` differs from that of its folder, `{called}`");
+        warn(reason, "rename one of the two");
     }
     let length = description.chars().count();
     if length > 1024 {
-        problems.push(
-            Problem::warning(place, format!("the description has {length} characters; the limit is 1024"))
-                .advise("shorten it"),
-        );
+        warn(format!("the description has {length} characters; the limit is 1024"), "shorten it");
     }
     if split.fields.compatibility.as_ref().is_some_and(|text| text.chars().count() > 500) {
-        problems.push(
-            Problem::warning(place, "the field `compatibility` has more than 500 characters").advise("shorten it"),
-        );
+        warn("the field `compatibility` has more than 500 characters".to_owned(), "shorten it");
     }
     for (field, wanted) in &split.fields.ignored {
-        problems.push(
-            Problem::warning(place, format!("the field `{field}` was ignored: it must be {wanted}"))
-                .advise("correct or remove it"),
-        );
+        warn(format!("the field `{field}` was ignored: it must be {wanted}"), "correct or remove it");
     }
-    Some(Skill {
+    let skill = Skill {
         name,
         description,
         path: PathBuf::new(),
@@ -234,7 +197,8 @@ fn parse(text: &str, place: &str, called: &str, problems: &mut Vec<Problem>) -> 
         content: split.body.trim().to_owned(),
         links: links::parse(split.body, split.lines_before),
         server: None,
-    })
+    };
+    Ok((skill, problems))
 }
 
 /// Reads a file as text; also returns whether invalid sequences were replaced.

@@ -3,7 +3,7 @@
 
 use std::{fs::File, io::Read};
 
-use prospector_text::front_matter::{Fence, Fields, FrontMatter, find, parse_yaml};
+use prospector_text::front_matter::split_fields;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -43,12 +43,8 @@ impl Skill {
         }
         let own = files.iter().find(|(path, _)| path == SkillFolder::FILE);
         let text = own.map(|(_, bytes)| plain_lines(&String::from_utf8_lossy(bytes))).unwrap_or_default();
-        let fields = match find(&text, &[Fence::SKILL]) {
-            FrontMatter::Block(block) => parse_yaml(block.fields).ok(),
-            FrontMatter::Absent | FrontMatter::Unclosed { .. } => None,
-        };
-        match fields {
-            Some(Fields::Fields(front_matter)) if front_matter.get("name").is_some_and(|name| *name == self.name) => {
+        match split_fields(&text) {
+            Ok((front_matter, _)) if front_matter.get("name").is_some_and(|name| *name == self.name) => {
                 Ok(PublishedSkill { front_matter, files })
             }
             _ => Err(self.refuse("`SKILL.md` does not state its name")),

@@ -21,16 +21,6 @@ pub(crate) fn resource(name: &str) -> Resource {
     Resource::new(ResourceKind::Skill, name)
 }
 
-/// Truncates a description for lists; the skill itself shows it in full.
-pub(crate) fn brief(description: &str) -> String {
-    const MAX: usize = 200;
-    let Some((end, _)) = description.char_indices().nth(MAX) else { return description.to_owned() };
-    let start = &description[..end];
-    let cut = start.rfind(". ").filter(|at| *at > end / 2).map(|at| &start[..=at]);
-    let cut = cut.or_else(|| start.rfind(' ').map(|at| &start[..at])).unwrap_or(start);
-    format!("{cut}…")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,14 +34,5 @@ mod tests {
         assert_eq!(record.description, "Reads PDF");
         assert!(record.body.starts_with("# Use `pdf`\n\nword word"), "{}", &record.body[..40]);
         assert_eq!(record.body.chars().count(), MAX_CHARS);
-    }
-
-    #[test]
-    fn truncates_long_descriptions() {
-        assert_eq!(brief("Short."), "Short.");
-        let sentence = format!("{}. {}", "a".repeat(150), "b ".repeat(100));
-        assert_eq!(brief(&sentence), format!("{}.…", "a".repeat(150)));
-        assert!(brief(&"word ".repeat(100)).ends_with("word…"));
-        assert_eq!(brief(&"é".repeat(300)).chars().count(), 201);
     }
 }

@@ -6,15 +6,12 @@ use prospector_core::Kind;
 use prospector_core::record::{Relevance, Resource, drop_tail};
 use prospector_core::tool::{Effect, ListArgs, Page, Part, Tool, ToolError, ToolOutput, Toolset};
 use prospector_search::{Index, Query, SearchError};
+use prospector_text::cut;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{
-    Skill, SkillDiscovery, SkillError, SkillLink, links, path,
-    render::{self, resource},
-    resolve::ResolveSkillLink,
-};
+use crate::{Skill, SkillDiscovery, SkillError, SkillLink, links, path, render::resource, resolve::ResolveSkillLink};
 
 const DEFAULT_HITS: usize = 3;
 const MAX_HITS: usize = 50;
@@ -23,6 +20,8 @@ const MAX_REFERENCE: usize = 20 * 1024;
 /// Maximum size of instructions and linked files together: a response of default size. Beyond it, truncation would
 /// affect the instructions.
 const MAX_ANSWER: usize = Toolset::DEFAULT_MAX_TOKENS * 3 - 1_000;
+/// Maximum length of a description in a list, in characters.
+const MAX_LISTED: usize = 200;
 /// Maximum number of linked files considered.
 const MAX_REFERENCES: usize = 50;
 
@@ -70,7 +69,7 @@ impl Tool for ListSkills {
     async fn call(&self, args: ListArgs) -> Result<Page<Listed>, ToolError> {
         let listed = self.0.skills().iter().map(|skill| Listed {
             name: skill.name.clone(),
-            description: render::brief(&skill.description),
+            description: cut::sentences(&skill.description, MAX_LISTED),
             path: if skill.server.is_some() { skill.path.clone() } else { path::find_file(&skill.path) },
             allowed_tools: skill.allowed_tools.clone(),
             missing_tools: self.0.missing_tools(skill),

@@ -87,7 +87,7 @@ pub enum Fields {
     Other,
 }
 
-/// A block that is not YAML.
+/// Why the fields of a file cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct YamlError {
     /// The line in the file, from 1.
@@ -112,6 +112,22 @@ pub fn parse_yaml(fields: &str) -> Result<Fields, YamlError> {
             let first = message.lines().next().unwrap_or_default();
             Err(YamlError { line, reason: format!("the front matter is not valid YAML: {first}") })
         }
+    }
+}
+
+/// Splits a file that must start with YAML fields between two lines `---`; the fields are empty if the block contains none.
+///
+/// # Errors
+/// If there is no such block, or it is not valid YAML.
+pub fn split_fields(text: &str) -> Result<(Map<String, Value>, Block<'_>), YamlError> {
+    let fail = |reason: &str| Err(YamlError { line: 1, reason: reason.to_owned() });
+    match find(text, &[Fence::SKILL]) {
+        FrontMatter::Absent => fail("no front matter: the first line is not `---`"),
+        FrontMatter::Unclosed { .. } => fail("the front matter is not closed by a second line `---`"),
+        FrontMatter::Block(block) => match parse_yaml(block.fields)? {
+            Fields::Fields(map) => Ok((map, block)),
+            Fields::Empty | Fields::Other => Ok((Map::new(), block)),
+        },
     }
 }
 
