@@ -10,7 +10,7 @@ use std::{
 
 use prospector_state::{
     Replacement,
-    checksum::{BrokenSeal, seal, unseal},
+    checksum::{BrokenSeal, SealedError, read_json, write_json},
     create_folder, remove_leftovers,
 };
 use serde::{Deserialize, Serialize};
@@ -60,23 +60,6 @@ pub enum Freshness {
     Old(FetchError),
 }
 
-/// A damaged copy or note.
-#[derive(Debug, thiserror::Error)]
-pub enum CopyFault {
-    /// The file cannot be read.
-    #[error(transparent)]
-    Read(#[from] io::Error),
-    /// The note is truncated or modified.
-    #[error(transparent)]
-    Seal(#[from] BrokenSeal),
-    /// The note has an invalid format.
-    #[error(transparent)]
-    Note(#[from] serde_json::Error),
-    /// The copy was modified.
-    #[error("it does not match its checksum")]
-    Checksum,
-}
-
 /// Metadata of a copy. The URL is not included, since it may contain a secret.
 #[derive(Serialize, Deserialize)]
 struct Note {
@@ -98,7 +81,7 @@ impl HttpCache {
     }
 
     /// Returns all copies and notes in a folder, with the faults of damaged ones. Nothing is changed.
-    pub fn examine(folder: &Path) -> Vec<(PathBuf, Option<CopyFault>)> {
+    pub fn examine(folder: &Path) -> Vec<(PathBuf, Option<SealedError>)> {
         let mut found = Vec::new();
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
@@ -130,10 +113,7 @@ impl HttpCache {
             .read(&base)
             .filter(|(note, _)| media::is_accepted(&media::essence(&note.content_type), &request.accept));
         let Some((mut note, path)) = before else {
-            return match self.fetcher.fetch(request).await? {
-                Fetched::Unchanged => Err(FetchError::Status { url: redact_text(&request.url), status: 304 }),
-                fetched => self.store(&base, request, fetched),
-            };
+            return self.store(&base, request, self.fetcher.fetch(request).await?);
         };
         let age = Duration::from_secs(now().saturating_sub(note.checked));
         let url = redact_text(&request.url);
@@ -144,7 +124,7 @@ impl HttpCache {
         match self.fetcher.fetch(&Request { known: note.version.clone(), ..request.clone() }).await {
             Ok(Fetched::Unchanged) => {
                 note.checked = now();
-                write_note(&base, &note).map_err(|source| self.write_error(request, source))?;
+                write_json(&note_path(&base), &note).map_err(|source| self.write_error(request, source))?;
                 Ok(saved(note.content_type, Duration::ZERO, Freshness::Unchanged))
             }
             Ok(fetched) => {
@@ -161,7 +141,7 @@ impl HttpCache {
 
     /// Returns the note and the copy, if both are intact.
     fn read(&self, base: &Path) -> Option<(Note, PathBuf)> {
-        let damaged = |path: &Path, fault: CopyFault| {
+        let damaged = |path: &Path, fault: SealedError| {
             tracing::warn!(path = %path.display(), %fault, "the cached copy is damaged and will be fetched again");
         };
         let note = read_note(base).unwrap_or_else(|fault| {
@@ -190,8 +170,13 @@ impl HttpCache {
         let write = || -> io::Result<()> {
             create_folder(&self.folder)?;
             self.cleaning.call_once(|| remove_leftovers(&self.folder));
-            write(&path, &bytes, changed)?;
-            write_note(base, &note)
+            let mut copy = Replacement::begin(&path)?;
+            copy.file().write_all(&bytes)?;
+            if let Some(time) = changed {
+                copy.file().set_modified(time)?;
+            }
+            copy.finish()?;
+            write_json(&note_path(base), &note)
         };
         write().map_err(|source| self.write_error(request, source))?;
         Ok(Saved { path, url: asked, content_type: note.content_type, age: Duration::ZERO, freshness: Freshness::New })
@@ -221,37 +206,20 @@ fn note_path(base: &Path) -> PathBuf {
 }
 
 /// Returns the note of a copy; `None` if it is missing or was written by another version.
-fn read_note(base: &Path) -> Result<Option<Note>, CopyFault> {
-    let bytes = match fs::read(note_path(base)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        bytes => bytes?,
-    };
-    let note: Note = serde_json::from_slice(unseal(&bytes)?)?;
-    let is_usable = note.format == FORMAT && note.extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    Ok(is_usable.then_some(note))
+fn read_note(base: &Path) -> Result<Option<Note>, SealedError> {
+    let note: Option<Note> = read_json(&note_path(base))?;
+    let is_usable =
+        |note: &Note| note.format == FORMAT && note.extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    Ok(note.filter(is_usable))
 }
 
 /// Compares a copy with the checksum in its note.
-fn verify(copy: &Path, note: &Note) -> Result<(), CopyFault> {
+fn verify(copy: &Path, note: &Note) -> Result<(), SealedError> {
     let bytes = fs::read(copy)?;
     match blake3::hash(&bytes).to_hex().as_str() == note.checksum {
         true => Ok(()),
-        false => Err(CopyFault::Checksum),
+        false => Err(BrokenSeal::Different.into()),
     }
-}
-
-fn write_note(base: &Path, note: &Note) -> io::Result<()> {
-    write(&note_path(base), &seal(&serde_json::to_vec(note)?), None)
-}
-
-/// Replaces a file atomically.
-fn write(path: &Path, bytes: &[u8], changed: Option<SystemTime>) -> io::Result<()> {
-    let mut replacement = Replacement::begin(path)?;
-    replacement.file().write_all(bytes)?;
-    if let Some(time) = changed {
-        replacement.file().set_modified(time)?;
-    }
-    replacement.finish()
 }
 
 fn now() -> u64 {

@@ -11,8 +11,8 @@ use std::{
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use prospector_state::{
-    checksum::{BrokenSeal, seal, unseal},
-    create_folder, replace,
+    checksum::{SealedError, read_json, write_json},
+    create_folder,
 };
 use serde::{Deserialize, Serialize};
 
@@ -68,33 +68,14 @@ struct PinnedTool {
     is_listed: bool,
 }
 
-/// Why a record could not be read.
+/// Why a record could not be read. The approved definitions are unknown then.
 #[derive(Debug, thiserror::Error)]
-pub enum RecordError {
-    /// The file cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: std::io::Error,
-    },
-    /// The file is damaged; the approved definitions are unknown.
-    #[error("{} is damaged: {source}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// The error of the checksum.
-        source: BrokenSeal,
-    },
-    /// The file is not valid JSON of a record.
-    #[error("{} is not a record of a server: {source}", path.display())]
-    Format {
-        /// The file.
-        path: PathBuf,
-        /// The error of the parser.
-        source: serde_json::Error,
-    },
+#[error("cannot read {}: {source}", .path.display())]
+pub struct RecordError {
+    /// The file.
+    pub path: PathBuf,
+    /// The cause.
+    pub source: SealedError,
 }
 
 impl Record {
@@ -109,15 +90,11 @@ impl Record {
     /// [`RecordError`] if the file cannot be read or is damaged.
     pub fn read(folder: &Path, server: &str) -> Result<Record, RecordError> {
         let path = Record::file(folder, server);
-        let bytes = match std::fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Record { server: server.to_owned(), ..Record::default() });
-            }
-            Err(source) => return Err(RecordError::Read { path, source }),
-        };
-        let content = unseal(&bytes).map_err(|source| RecordError::Damaged { path: path.clone(), source })?;
-        serde_json::from_slice(content).map_err(|source| RecordError::Format { path, source })
+        match read_json(&path) {
+            Ok(Some(record)) => Ok(record),
+            Ok(None) => Ok(Record { server: server.to_owned(), ..Record::default() }),
+            Err(source) => Err(RecordError { path, source }),
+        }
     }
 
     /// Writes the record atomically.
@@ -126,7 +103,7 @@ impl Record {
     /// If the file cannot be written.
     pub fn write(&self, folder: &Path) -> std::io::Result<()> {
         create_folder(folder)?;
-        replace(&Record::file(folder, &self.server), &seal(&serde_json::to_vec(self)?))
+        write_json(&Record::file(folder, &self.server), self)
     }
 
     /// Returns whether the lists are those of this command or URL.
@@ -293,6 +270,9 @@ mod tests {
         let file = Record::file(folder.path(), "Time");
         let damaged = std::fs::read_to_string(&file).unwrap().replace("first", "other");
         std::fs::write(&file, damaged).unwrap();
-        assert!(matches!(Record::read(folder.path(), "Time"), Err(RecordError::Damaged { .. })));
+        assert!(matches!(
+            Record::read(folder.path(), "Time"),
+            Err(RecordError { source: SealedError::Damaged(_), .. })
+        ));
     }
 }

@@ -1,5 +1,11 @@
 //! Files sealed with a checksum: `blake3 `, 64 hexadecimal digits, a line feed, then the content.
 
+use std::{fs, io, path::Path};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::replace::replace;
+
 /// The first bytes of a sealed file.
 const MARK: &[u8] = b"blake3 ";
 
@@ -40,6 +46,39 @@ pub fn unseal(bytes: &[u8]) -> Result<&[u8], BrokenSeal> {
     Ok(content)
 }
 
+/// Why a file of [`write_json`] could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum SealedError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Read(#[from] io::Error),
+    /// The file is damaged.
+    #[error(transparent)]
+    Damaged(#[from] BrokenSeal),
+    /// The content is not JSON of this value.
+    #[error(transparent)]
+    Format(#[from] serde_json::Error),
+}
+
+/// Replaces a file atomically by a sealed value; only its owner can read it.
+///
+/// # Errors
+/// If a system call fails; the file is unchanged then.
+pub fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    replace(path, &seal(&serde_json::to_vec(value)?))
+}
+
+/// Reads a value of [`write_json`]; `None` if the file does not exist.
+///
+/// # Errors
+/// [`SealedError`] if the file cannot be read, is damaged, or contains something else.
+pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, SealedError> {
+    match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        bytes => Ok(Some(serde_json::from_slice(unseal(&bytes?)?)?)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,5 +97,17 @@ mod tests {
         }
         assert_eq!(unseal(b"{\"format\": 4}"), Err(BrokenSeal::Missing));
         assert_eq!(unseal(&seal(b"")), Ok(b"".as_slice()));
+    }
+
+    #[test]
+    fn reads_what_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("numbers.json");
+        assert_eq!(read_json::<Vec<u8>>(&path).unwrap(), None);
+        write_json(&path, &[1, 2]).unwrap();
+        assert_eq!(read_json::<Vec<u8>>(&path).unwrap(), Some(vec![1, 2]));
+        assert!(matches!(read_json::<String>(&path), Err(SealedError::Format(_))));
+        fs::write(&path, "[1,2]").unwrap();
+        assert!(matches!(read_json::<Vec<u8>>(&path), Err(SealedError::Damaged(BrokenSeal::Missing))));
     }
 }

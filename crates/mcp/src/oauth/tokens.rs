@@ -12,8 +12,8 @@ use std::{
 use async_trait::async_trait;
 use prospector_fetch::Policy;
 use prospector_state::{
-    checksum::{seal, unseal},
-    create_folder, options, replace,
+    checksum::{read_json, write_json},
+    create_folder, options,
 };
 use rmcp::transport::auth::{AuthError, CredentialStore, StoredCredentials};
 use serde::{Deserialize, Serialize};
@@ -75,15 +75,14 @@ impl TokenFile {
 
     /// Returns the tokens; `None` if the file is missing or damaged, so that the user signs in again.
     pub(super) fn read(&self) -> Option<Saved> {
-        let bytes = std::fs::read(&self.path).ok()?;
-        let saved: Saved = serde_json::from_slice(unseal(&bytes).ok()?).ok()?;
+        let saved: Saved = read_json(&self.path).ok()??;
         (saved.url == self.url).then_some(saved)
     }
 
     fn write(&self, credentials: StoredCredentials) -> io::Result<()> {
         self.prepare()?;
         let saved = Saved { url: self.url.clone(), client_secret: self.client_secret.clone(), credentials };
-        replace(&self.path, &seal(&serde_json::to_vec(&saved)?))
+        write_json(&self.path, &saved)
     }
 
     fn delete(&self) -> io::Result<bool> {
