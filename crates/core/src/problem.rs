@@ -5,17 +5,21 @@ mod conceal;
 
 use serde::{Deserialize, Serialize};
 
+use crate::named_enum;
+
 pub use causes::causes;
 pub use conceal::conceal;
 
-/// The severity of a [`Problem`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// The input was loaded, with a reservation.
-    Warning,
-    /// The input was skipped.
-    Error,
+named_enum! {
+    /// The severity of a [`Problem`].
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Severity {
+        /// The input was loaded, with a reservation.
+        Warning = "warning",
+        /// The input was skipped.
+        Error = "error",
+    }
 }
 
 /// Input that could not be used, or only partially.
@@ -58,11 +62,7 @@ impl Problem {
 
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let severity = match self.severity {
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        };
-        write!(f, "{severity}: {}: {}", self.place, self.reason)?;
+        write!(f, "{}: {}: {}", self.severity, self.place, self.reason)?;
         match &self.advice {
             Some(advice) => write!(f, " ({advice})"),
             None => Ok(()),

@@ -45,7 +45,12 @@ impl Definition {
         if let Some(part) = ["inputSchema", "outputSchema"].iter().find(|part| is_invalid(part)) {
             return Err(McpError::Definition(format!("the `{part}` of `{name}` is not an object")));
         }
-        let parts = PARTS.iter().filter_map(|part| Some(((*part).to_owned(), sort(tool.get(*part)?))));
+        let parts = PARTS.iter().filter_map(|part| {
+            let mut value = tool.get(*part)?.clone();
+            // The order of keys does not change the hash.
+            value.sort_all_objects();
+            Some(((*part).to_owned(), value))
+        });
         let value = Value::Object(parts.collect());
         let text = value.to_string();
         if text.len() > MAX_BYTES {
@@ -117,19 +122,6 @@ impl Definition {
                 Err(McpError::Output { tool: self.name.clone(), reason })
             }
         }
-    }
-}
-
-/// Sorts the keys of a value, so that their order does not change the hash.
-fn sort(value: &Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let mut pairs: Vec<(&String, &Value)> = fields.iter().collect();
-            pairs.sort_by_key(|(key, _)| key.as_str());
-            Value::Object(pairs.into_iter().map(|(key, value)| (key.clone(), sort(value))).collect())
-        }
-        Value::Array(items) => Value::Array(items.iter().map(sort).collect()),
-        plain => plain.clone(),
     }
 }
 

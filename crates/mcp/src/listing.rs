@@ -82,10 +82,10 @@ pub(crate) async fn read(peer: &Peer<RoleClient>) -> Result<Listing, ServiceErro
         listing.tools = read_tools(peer, &mut listing.problems).await?;
     }
     if capabilities.resources.is_some() {
-        read_resources(peer, &mut listing).await?;
+        listing.resources = read_resources(peer, &mut listing.problems).await?;
     }
     if capabilities.prompts.is_some() {
-        read_prompts(peer, &mut listing).await?;
+        listing.prompts = read_prompts(peer, &mut listing.problems).await?;
     }
     if let Some(more) = listing.problems.len().checked_sub(MAX_PROBLEMS).filter(|more| *more > 0) {
         listing.problems.truncate(MAX_PROBLEMS);
@@ -155,67 +155,70 @@ async fn read_page(
     }
 }
 
-async fn read_resources(peer: &Peer<RoleClient>, listing: &mut Listing) -> Result<(), ServiceError> {
-    let found = &mut listing.resources;
-    let mut pages = Pages::new("resources");
-    while let Some(request) = pages.next() {
-        let page = answer_or_none(peer.list_resources(Some(request)).await)?;
-        let Some(page) = page else { break };
-        found.extend(page.resources.into_iter().map(|one| Resource {
-            uri: clean(&one.uri, MAX_NAME),
-            is_template: false,
-            name: clean(&one.name, MAX_NAME),
-            description: describe(one.title, one.description),
-            mime_type: one.mime_type.map(|text| clean(&text, MAX_NAME)),
-        }));
-        pages.advance(found.len(), page.next_cursor, &mut listing.problems);
-    }
-    found.truncate(MAX_ENTRIES);
-    let mut pages = Pages::new("resource templates");
-    let before = found.len();
-    while let Some(request) = pages.next() {
-        let page = answer_or_none(peer.list_resource_templates(Some(request)).await)?;
-        let Some(page) = page else { break };
-        found.extend(page.resource_templates.into_iter().map(|one| Resource {
-            uri: clean(&one.uri_template, MAX_NAME),
-            is_template: true,
-            name: clean(&one.name, MAX_NAME),
-            description: describe(one.title, one.description),
-            mime_type: one.mime_type.map(|text| clean(&text, MAX_NAME)),
-        }));
-        pages.advance(found.len() - before, page.next_cursor, &mut listing.problems);
-    }
-    found.truncate(before + MAX_ENTRIES);
-    Ok(())
+async fn read_resources(peer: &Peer<RoleClient>, problems: &mut Vec<String>) -> Result<Vec<Resource>, ServiceError> {
+    let mut found = read_pages("resources", problems, |request| async move {
+        peer.list_resources(Some(request)).await.map(|page| {
+            let resources = page.resources.into_iter().map(|one| Resource {
+                uri: clean(&one.uri, MAX_NAME),
+                is_template: false,
+                name: clean(&one.name, MAX_NAME),
+                description: describe(one.title, one.description),
+                mime_type: one.mime_type.map(|text| clean(&text, MAX_NAME)),
+            });
+            (resources.collect(), page.next_cursor)
+        })
+    })
+    .await?;
+    let templates = read_pages("resource templates", problems, |request| async move {
+        peer.list_resource_templates(Some(request)).await.map(|page| {
+            let templates = page.resource_templates.into_iter().map(|one| Resource {
+                uri: clean(&one.uri_template, MAX_NAME),
+                is_template: true,
+                name: clean(&one.name, MAX_NAME),
+                description: describe(one.title, one.description),
+                mime_type: one.mime_type.map(|text| clean(&text, MAX_NAME)),
+            });
+            (templates.collect(), page.next_cursor)
+        })
+    });
+    found.extend(templates.await?);
+    Ok(found)
 }
 
-async fn read_prompts(peer: &Peer<RoleClient>, listing: &mut Listing) -> Result<(), ServiceError> {
-    let mut pages = Pages::new("prompts");
-    while let Some(request) = pages.next() {
-        let page = answer_or_none(peer.list_prompts(Some(request)).await)?;
-        let Some(page) = page else { break };
-        listing.prompts.extend(page.prompts.into_iter().map(|one| {
-            Prompt {
+async fn read_prompts(peer: &Peer<RoleClient>, problems: &mut Vec<String>) -> Result<Vec<Prompt>, ServiceError> {
+    read_pages("prompts", problems, |request| async move {
+        peer.list_prompts(Some(request)).await.map(|page| {
+            let prompts = page.prompts.into_iter().map(|one| Prompt {
                 name: clean(&one.name, MAX_NAME),
                 description: describe(one.title, one.description),
                 arguments: (one.arguments.into_iter().flatten().take(MAX_ARGUMENTS))
                     .map(|argument| (clean(&argument.name, MAX_NAME), argument.required == Some(true)))
                     .collect(),
-            }
-        }));
-        pages.advance(listing.prompts.len(), page.next_cursor, &mut listing.problems);
-    }
-    listing.prompts.truncate(MAX_ENTRIES);
-    Ok(())
+            });
+            (prompts.collect(), page.next_cursor)
+        })
+    })
+    .await
 }
 
-/// Returns `None` for an error response: some servers declare a capability without implementing all of its lists.
-fn answer_or_none<T>(answer: Result<T, ServiceError>) -> Result<Option<T>, ServiceError> {
-    match answer {
-        Ok(answer) => Ok(Some(answer)),
-        Err(ServiceError::McpError(_) | ServiceError::UnexpectedResponse) => Ok(None),
-        Err(error) => Err(error),
+/// Reads the pages of a list, up to an error response: some servers declare a capability without implementing all of its lists.
+async fn read_pages<T, F: Future<Output = Result<(Vec<T>, Option<String>), ServiceError>>>(
+    what: &'static str,
+    problems: &mut Vec<String>,
+    read: impl Fn(PaginatedRequestParams) -> F,
+) -> Result<Vec<T>, ServiceError> {
+    let (mut found, mut pages) = (Vec::new(), Pages::new(what));
+    while let Some(request) = pages.next() {
+        let (entries, cursor) = match read(request).await {
+            Ok(page) => page,
+            Err(ServiceError::McpError(_) | ServiceError::UnexpectedResponse) => break,
+            Err(error) => return Err(error),
+        };
+        found.extend(entries);
+        pages.advance(found.len(), cursor, problems);
     }
+    found.truncate(MAX_ENTRIES);
+    Ok(found)
 }
 
 fn describe(title: Option<String>, description: Option<String>) -> String {

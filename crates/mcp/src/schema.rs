@@ -267,22 +267,20 @@ fn check_values(rules: &Map<String, Value>, value: &Value, path: &str) -> Result
 
 fn check_number(rules: &Map<String, Value>, number: f64, path: &str) -> Result<(), Mismatch> {
     let limit = |key: &str| rules.get(key).and_then(Value::as_f64);
-    let wrong = |reason: String| Err(mismatch(path, &reason));
-    if let Some(least) = limit("minimum").filter(|least| number < *least) {
-        return wrong(format!("must be at least {least}"));
-    }
-    if let Some(most) = limit("maximum").filter(|most| number > *most) {
-        return wrong(format!("must be at most {most}"));
-    }
-    if let Some(least) = limit("exclusiveMinimum").filter(|least| number <= *least) {
-        return wrong(format!("must be more than {least}"));
-    }
-    if let Some(most) = limit("exclusiveMaximum").filter(|most| number >= *most) {
-        return wrong(format!("must be less than {most}"));
+    let limits: [(&str, fn(f64, f64) -> bool, &str); 4] = [
+        ("minimum", |number, least| number >= least, "at least"),
+        ("maximum", |number, most| number <= most, "at most"),
+        ("exclusiveMinimum", |number, least| number > least, "more than"),
+        ("exclusiveMaximum", |number, most| number < most, "less than"),
+    ];
+    for (key, fits, relation) in limits {
+        if let Some(limit) = limit(key).filter(|limit| !fits(number, *limit)) {
+            return Err(mismatch(path, &format!("must be {relation} {limit}")));
+        }
     }
     match limit("multipleOf").filter(|unit| *unit > 0.0) {
         Some(unit) if ((number / unit).round() * unit - number).abs() > 1e-9 * number.abs().max(1.0) => {
-            wrong(format!("must be a multiple of {unit}"))
+            Err(mismatch(path, &format!("must be a multiple of {unit}")))
         }
         _ => Ok(()),
     }
