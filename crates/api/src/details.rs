@@ -4,7 +4,7 @@ mod parameters;
 mod render;
 
 use prospector_core::record::Resource;
-use prospector_core::tool::{Cut, Part as Cuttable, Text, ToolError, ToolErrorCode, ToolOutput};
+use prospector_core::tool::{Cut, Part, Text, ToolError, ToolErrorCode, ToolOutput};
 use prospector_text::cut;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -163,36 +163,31 @@ impl OperationDetails {
         // rarely the rest.
         let writes = operation.access().is_some_and(Access::is_write);
         let deepest_answer = if writes && depth.is_none() { 0 } else { deepest };
-        let parts: [Option<Part<'_>>; 3] = [
-            (!shown.is_empty()).then_some(Part::Parameters(&shown)),
-            operation.request_body.as_ref().map(|body| Part::Shape(body, Side::Request, deepest)),
-            operation.response_schema.as_ref().map(|body| Part::Shape(body, Side::Response, deepest_answer)),
-        ];
-        let render = |part: &Part<'_>, room: usize| match part {
-            Part::Parameters(parameters) => list_parameters(parameters, room),
-            Part::Shape(shape, side, deepest) => fit(types, shape, *side, *deepest, room),
-        };
-        let whole: Vec<Option<Fitted>> =
-            parts.iter().map(|part| part.as_ref().map(|part| render(part, left))).collect();
-        let wanted: Vec<usize> = whole.iter().map(|part| part.as_ref().map_or(0, |part| bytes(&part.value))).collect();
-        let rooms = shares(&wanted, left);
-        let mut fitted =
-            parts.iter().zip(whole).zip(wanted.iter().zip(rooms)).map(|((part, whole), (wanted, room))| {
-                let part = part.as_ref()?;
-                if *wanted <= room { whole } else { Some(render(part, room)) }
-            });
-        let mut next = |name: &'static str| {
-            let part = fitted.next().flatten()?;
-            if part.cut {
-                cut.push(name);
-            }
-            Some(part.value)
-        };
-        if let Some(Value::Array(parameters)) = next("parameters") {
-            self.parameters = parameters;
+        let mut parts: Vec<(&'static str, Render<'_>)> = Vec::new();
+        if !shown.is_empty() {
+            parts.push(("parameters", Box::new(|room| list_parameters(&shown, room))));
         }
-        self.request_body = next("request_body");
-        self.response_schema = next("response_schema");
+        if let Some(body) = &operation.request_body {
+            parts.push(("request_body", Box::new(move |room| fit(types, body, Side::Request, deepest, room))));
+        }
+        if let Some(body) = &operation.response_schema {
+            let render = move |room| fit(types, body, Side::Response, deepest_answer, room);
+            parts.push(("response_schema", Box::new(render)));
+        }
+        let whole: Vec<Fitted> = parts.iter().map(|(_, render)| render(left)).collect();
+        let wanted: Vec<usize> = whole.iter().map(|part| bytes(&part.value)).collect();
+        let rooms = wanted.iter().zip(shares(&wanted, left));
+        for (((name, render), whole), (wanted, room)) in parts.iter().zip(whole).zip(rooms) {
+            let part = if *wanted <= room { whole } else { render(room) };
+            if part.cut {
+                cut.push(*name);
+            }
+            match (*name, part.value) {
+                ("parameters", Value::Array(parameters)) => self.parameters = parameters,
+                ("request_body", body) => self.request_body = Some(body),
+                (_, body) => self.response_schema = Some(body),
+            }
+        }
         if cut.is_empty() {
             return;
         }
@@ -277,20 +272,20 @@ impl ToolOutput for OperationDetails {
         operation_resources(&self.api, &self.operation).into_iter().chain(providers).collect()
     }
 
-    fn parts(&mut self) -> Vec<(&str, Cuttable<'_>)> {
+    fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
         let mut parts = vec![
-            ("description", Cuttable::Text(&mut self.description)),
-            ("tags", Cuttable::entries(&mut self.tags)),
-            ("parameters", Cuttable::entries(&mut self.parameters)),
-            ("auth", Cuttable::entries(&mut self.auth)),
+            ("description", Part::Text(&mut self.description)),
+            ("tags", Part::entries(&mut self.tags)),
+            ("parameters", Part::entries(&mut self.parameters)),
+            ("auth", Part::entries(&mut self.auth)),
         ];
         let shapes = [
             ("request_body", self.request_body.as_mut()),
             ("response_schema", self.response_schema.as_mut()),
             ("value", self.value.as_mut()),
         ];
-        parts.extend(shapes.into_iter().filter_map(|(name, shape)| Some((name, Cuttable::value(shape?)?))));
-        parts.extend(self.part.as_mut().map(|part| ("part", Cuttable::Text(part))));
+        parts.extend(shapes.into_iter().filter_map(|(name, shape)| Some((name, Part::value(shape?)?))));
+        parts.extend(self.part.as_mut().map(|part| ("part", Part::Text(part))));
         parts
     }
 
@@ -299,11 +294,8 @@ impl ToolOutput for OperationDetails {
     }
 }
 
-enum Part<'a> {
-    Parameters(&'a [ShownParameter<'a>]),
-    /// With the maximum number of levels of objects.
-    Shape(&'a Shape, Side, usize),
-}
+/// Renders a part within a number of bytes.
+type Render<'a> = Box<dyn Fn(usize) -> Fitted + 'a>;
 
 /// Finds a parameter by name; an exact match takes precedence over one that differs in case.
 fn find_parameter<'a>(operation: &'a Operation, name: &str) -> Option<&'a Parameter> {

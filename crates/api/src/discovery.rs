@@ -90,13 +90,10 @@ impl ApiDiscovery {
         if let Some(found) = find(api, operation.trim()) {
             return Ok((api, found));
         }
-        let routes: Vec<String>;
-        let candidates: Vec<&str> = if operation.contains('/') && !api.operations.iter().any(|o| o.name.contains('/')) {
-            routes = api.operations.iter().map(Operation::route).collect();
-            routes.iter().map(String::as_str).collect()
-        } else {
-            api.operations.iter().map(|o| o.name.as_str()).collect()
-        };
+        let by_route = operation.contains('/') && !api.operations.iter().any(|known| known.name.contains('/'));
+        let candidate = |known: &Operation| if by_route { known.route() } else { known.name.clone() };
+        let candidates: Vec<String> = api.operations.iter().map(candidate).collect();
+        let candidates = candidates.iter().map(String::as_str);
         let mut error = ToolError::not_found(&format!("`{}` operation", api.name), operation, candidates);
         if let ToolError::Respond { message, .. } = &mut error
             && api.withheld > 0

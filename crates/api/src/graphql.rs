@@ -127,13 +127,11 @@ impl Schema {
             method: method.to_owned(),
             path: field.name.clone(),
             description: cut::sentences(&description, MAX_DESCRIPTION),
-            tags: Vec::new(),
             deprecated: field.deprecated.is_some(),
             parameters: field.arguments.iter().map(|argument| self.parameter(argument)).collect(),
             request_body: (!sent.is_empty()).then(|| Shape::Object { fields: sent, rest: None, besides: Vec::new() }),
             response_schema: Some(self.shape(&field.kind)),
-            auth: Vec::new(),
-            changes_nothing: false,
+            ..Operation::default()
         }
     }
 

@@ -132,13 +132,10 @@ impl<'a> Reader<'a> {
                 None => "CALL".to_owned(),
             },
             description: cut::sentences(&prose::join(&title, &text(tool, "description")), MAX_DESCRIPTION),
-            tags: Vec::new(),
-            deprecated: false,
             parameters,
             request_body,
             response_schema,
-            auth: Vec::new(),
-            changes_nothing: false,
+            ..Operation::default()
         }
     }
 

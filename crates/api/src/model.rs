@@ -59,7 +59,7 @@ pub struct LiveServer {
 }
 
 /// One operation: a method on a path, a field of a GraphQL root type, or a tool.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Operation {
     /// Unique within the API: the operation id of the description, or a name made from method and path.
     pub name: String,

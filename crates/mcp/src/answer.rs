@@ -36,12 +36,12 @@ pub(crate) fn convert(tool: &Definition, result: CallToolResult) -> Result<ToolR
         let message = if message.is_empty() { "it gives no reason".to_owned() } else { message };
         return Err(McpError::Tool { message });
     }
-    if let Some(content) = result.structured_content.as_ref().filter(|content| !content.is_null()) {
-        tool.check_output(content)?;
-    }
-    let value = match result.structured_content {
-        Some(value) if !value.is_null() => value,
-        _ => {
+    let value = match result.structured_content.filter(|content| !content.is_null()) {
+        Some(content) => {
+            tool.check_output(&content)?;
+            content
+        }
+        None => {
             let mut values: Vec<Value> = result.content.iter().map(describe).collect();
             if values.len() == 1 { values.remove(0) } else { Value::Array(values) }
         }
@@ -49,7 +49,7 @@ pub(crate) fn convert(tool: &Definition, result: CallToolResult) -> Result<ToolR
     limit(value.to_string().len())?;
     let links = result.content.iter().filter_map(find_link).take(MAX_LINKS).collect();
     if let Some(client) = current_client() {
-        let attached = result.content.into_iter().filter_map(attachment);
+        let attached = result.content.iter().filter_map(attachment);
         attached.for_each(|content| client.attach(content));
     }
     Ok(ToolResult { value, links })
@@ -61,25 +61,27 @@ fn find_link(block: &ContentBlock) -> Option<String> {
     (clean(&link.uri, MAX_NAME) == link.uri).then(|| link.uri.clone())
 }
 
+/// Returns the kind, the data in base64 and the media type of an image or audio.
+fn find_media(block: &ContentBlock) -> Option<(&'static str, &str, &str)> {
+    match block {
+        ContentBlock::Image(image) => Some(("image", &image.data, &image.mime_type)),
+        ContentBlock::Audio(audio) => Some(("audio", &audio.data, &audio.mime_type)),
+        _ => None,
+    }
+}
+
 /// Returns an image or audio as a client gets it: without fields that are meant for the client of the server.
-fn attachment(block: ContentBlock) -> Option<Value> {
-    let (kind, data, mime_type) = match block {
-        ContentBlock::Image(image) => ("image", image.data, image.mime_type),
-        ContentBlock::Audio(audio) => ("audio", audio.data, audio.mime_type),
-        _ => return None,
-    };
-    Some(json!({"type": kind, "data": data, "mimeType": clean(&mime_type, MAX_MIME_TYPE)}))
+fn attachment(block: &ContentBlock) -> Option<Value> {
+    let (kind, data, mime_type) = find_media(block)?;
+    Some(json!({"type": kind, "data": data, "mimeType": clean(mime_type, MAX_MIME_TYPE)}))
 }
 
 fn describe(block: &ContentBlock) -> Value {
+    if let Some((kind, data, mime_type)) = find_media(block) {
+        return json!({"type": kind, "mime_type": mime_type, "bytes": data.len() / 4 * 3});
+    }
     match block {
         ContentBlock::Text(text) => parse(&text.text),
-        ContentBlock::Image(image) => {
-            json!({"type": "image", "mime_type": image.mime_type, "bytes": image.data.len() / 4 * 3})
-        }
-        ContentBlock::Audio(audio) => {
-            json!({"type": "audio", "mime_type": audio.mime_type, "bytes": audio.data.len() / 4 * 3})
-        }
         ContentBlock::Resource(resource) => match &resource.resource {
             ResourceContents::TextResourceContents { uri, text, .. } => json!({"uri": uri, "text": text}),
             ResourceContents::BlobResourceContents { uri, blob, .. } => {
