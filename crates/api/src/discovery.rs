@@ -103,12 +103,6 @@ impl ApiDiscovery {
         Err(error)
     }
 
-    /// Finds an operation by the exact names of the catalog.
-    pub fn find(&self, api: &str, operation: &str) -> Option<&Operation> {
-        let api = self.apis.iter().find(|known| known.name == api)?;
-        api.operations.iter().find(|known| known.name == operation)
-    }
-
     /// Finds an operation, with its API, by its canonical id.
     pub fn find_operation(&self, id: &str) -> Option<(&Api, &Operation)> {
         self.apis.iter().find_map(|api| {

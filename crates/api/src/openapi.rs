@@ -135,12 +135,11 @@ impl<'a> Reader<'a> {
             Ok((item, _)) => item,
             Err(error) => return self.problems.push(Problem::error(pointer, error.to_string())),
         };
-        let wrong = match item.value {
-            _ if !item.value.is_object() => Some("the path is not an object".to_owned()),
-            _ if path.len() > MAX_PATH_BYTES => Some(format!("the path is longer than {MAX_PATH_BYTES} bytes")),
-            _ => None,
-        };
-        if let Some(reason) = wrong {
+        if !item.value.is_object() {
+            return self.problems.push(Problem::error(pointer, "the path is not an object"));
+        }
+        if path.len() > MAX_PATH_BYTES {
+            let reason = format!("the path is longer than {MAX_PATH_BYTES} bytes");
             return self.problems.push(Problem::error(pointer, reason));
         }
         // The path after the base URL starts with a slash, even if the description omits it.

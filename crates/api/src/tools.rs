@@ -246,7 +246,7 @@ impl Tool for SearchOperations {
         }
         let hits = found.hits.into_iter().enumerate().filter_map(|(number, hit)| {
             // A shared index may contain operations that this catalog does not have.
-            let operation = self.discovery.find(&hit.parent, &hit.name)?;
+            let (_, operation) = self.discovery.find_operation(&hit.id)?;
             Some(FoundOperation {
                 method: operation.method.clone(),
                 access: operation.access(),

@@ -104,7 +104,8 @@ impl Tool for SearchAll {
             drop_tail(&mut found.hits, |hit| hit.relevance);
         }
         let hits = found.hits.into_iter().enumerate().map(|(number, hit)| {
-            let operation = self.apis.find(&hit.parent, &hit.name).filter(|_| hit.kind == Kind::Operation);
+            let operation =
+                self.apis.find_operation(&hit.id).filter(|_| hit.kind == Kind::Operation).map(|(_, found)| found);
             let is_described = hit.relevance.get() >= MIN_DESCRIBED || number == 0;
             let table = (is_described && hit.kind == Kind::Table)
                 .then(|| self.schemas.brief(&hit.parent, &hit.name, &args.query));

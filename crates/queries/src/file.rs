@@ -172,11 +172,8 @@ impl Reader<'_> {
             Value::Null => None,
             _ => {
                 let line = self.line(&[above, &[key]].concat());
-                self.fail(
-                    line,
-                    format!("`{key}` must be a text of at most {MAX_TEXT_CHARS} characters"),
-                    "shorten it to one line",
-                );
+                let reason = format!("`{key}` must be a text of at most {MAX_TEXT_CHARS} characters");
+                self.fail(line, reason, "shorten it to one line");
                 None
             }
         }
@@ -203,11 +200,8 @@ impl Reader<'_> {
         let value = value.filter(|value| !value.is_null())?;
         let line = self.line(&["verified"]);
         let Value::Object(fields) = value else {
-            self.fail(
-                line,
-                "`verified` must name who approved the query, and when",
-                "write `{by: Ada, on: 2025-12-31}`",
-            );
+            let reason = "`verified` must name who approved the query, and when";
+            self.fail(line, reason, "write `{by: Ada, on: 2025-12-31}`");
             return None;
         };
         self.check_keys(fields, &VERIFIED_KEYS, "`verified`", &["verified"]);
@@ -257,11 +251,8 @@ impl Reader<'_> {
         let line = self.line(&above);
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         if !name.chars().all(is_plain) || !name.starts_with(|c: char| c.is_ascii_lowercase()) {
-            self.fail(
-                line,
-                format!("`{name}` is not a valid parameter name"),
-                "use lower-case letters, digits and `_`",
-            );
+            let reason = format!("`{name}` is not a valid parameter name");
+            self.fail(line, reason, "use lower-case letters, digits and `_`");
             return None;
         }
         let Value::Object(fields) = value else {
@@ -333,11 +324,8 @@ impl Reader<'_> {
                 if query.parameter(slot).is_none() {
                     let key = if phrasing == query.question { "question" } else { "synonyms" };
                     let line = self.line(&[key]);
-                    self.fail(
-                        line,
-                        format!("`{{{slot}}}` is not a parameter of the query"),
-                        "declare it under `parameters`",
-                    );
+                    let reason = format!("`{{{slot}}}` is not a parameter of the query");
+                    self.fail(line, reason, "declare it under `parameters`");
                 }
             }
         }

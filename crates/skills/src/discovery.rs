@@ -53,13 +53,9 @@ impl SkillDiscovery {
                 // A folder reached by two paths does not shadow itself.
                 if path.is_none() || path != *seen {
                     let first = kept[*first].path.display();
-                    problems.push(
-                        Problem::warning(
-                            skill.path.display().to_string(),
-                            format!("the skill `{}` is shadowed by the one in {first}", skill.name),
-                        )
-                        .advise("remove or rename one of the two"),
-                    );
+                    let reason = format!("the skill `{}` is shadowed by the one in {first}", skill.name);
+                    let problem = Problem::warning(skill.path.display().to_string(), reason);
+                    problems.push(problem.advise("remove or rename one of the two"));
                 }
                 continue;
             }

@@ -1,6 +1,6 @@
 //! Number words, and formatting of numbers.
 
-/// Number words. `one` is omitted, as it is usually a pronoun.
+/// Number words and their values.
 const NUMBER_WORDS: &[(&str, u32)] = &[
     ("one", 1),
     ("two", 2),

@@ -142,35 +142,13 @@ fn find_by(text: &str, read: impl Fn(&[&str]) -> Option<Read>) -> Vec<Period> {
     found
 }
 
-/// Returns whether a word is the name of a month or a unit of time.
+/// Returns whether a word is the name of a month, a unit of time (`quarter`, `quarters`, `quarterly`), or relative to now.
 pub fn is_time_word(word: &str) -> bool {
-    const UNITS: [&str; 24] = [
-        "year",
-        "years",
-        "yearly",
-        "annual",
-        "annually",
-        "quarter",
-        "quarters",
-        "quarterly",
-        "month",
-        "months",
-        "monthly",
-        "week",
-        "weeks",
-        "weekly",
-        "day",
-        "days",
-        "daily",
-        "date",
-        "today",
-        "tomorrow",
-        "yesterday",
-        "now",
-        "ago",
-        "recent",
-    ];
-    MONTHS.contains(&word) || UNITS.contains(&word)
+    const UNITS: [&str; 5] = ["year", "quarter", "month", "week", "day"];
+    const OTHERS: [&str; 10] =
+        ["annual", "annually", "daily", "date", "today", "tomorrow", "yesterday", "now", "ago", "recent"];
+    let unit = word.strip_suffix("ly").or_else(|| word.strip_suffix('s')).unwrap_or(word);
+    UNITS.contains(&unit) || OTHERS.contains(&word) || MONTHS.contains(&word)
 }
 
 /// Parses the period at the start of the words.

@@ -87,8 +87,8 @@ async fn receive(response: Response, shown: &str) -> Result<http::Response<Vec<u
     }
     let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let is_stream = content_type.is_some_and(|value| value.starts_with("text/event-stream"));
-    let is_read =
-        !is_stream && response.status() != http::StatusCode::UNAUTHORIZED || content_type.is_some_and(is_json);
+    let is_json = content_type.is_some_and(|value| value.contains("json"));
+    let is_read = is_json || !is_stream && response.status() != http::StatusCode::UNAUTHORIZED;
     let mut bytes = Vec::new();
     let mut chunks = response.bytes_stream();
     while let Some(chunk) = if is_read { chunks.next().await } else { None } {
@@ -101,10 +101,6 @@ async fn receive(response: Response, shown: &str) -> Result<http::Response<Vec<u
     built.body(bytes).map_err(|error| fail(&error.to_string()))
 }
 
-fn is_json(content_type: &str) -> bool {
-    content_type.contains("json")
-}
-
 impl OAuthHttpClient for Requests {
     fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
         Box::pin(async move {
@@ -112,8 +108,8 @@ impl OAuthHttpClient for Requests {
             let shown =
                 Url::parse(&request.request.uri().to_string()).map_or_else(|_| "?".to_owned(), |url| show(&url));
             let sent = tokio::time::timeout(MAX_TIME, self.send(request.request)).await;
-            let late = |_| fail(&format!("`{shown}` took longer than {} s", MAX_TIME.as_secs()));
-            sent.unwrap_or_else(|elapsed| Err(late(elapsed))).map_err(|error| {
+            let late = || fail(&format!("`{shown}` took longer than {} s", MAX_TIME.as_secs()));
+            sent.unwrap_or_else(|_| Err(late())).map_err(|error| {
                 let reason = error.to_string();
                 *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 reason.into()
