@@ -4,7 +4,7 @@ use prospector_core::Problem;
 use prospector_core::record::Record;
 use prospector_core::tool::ToolError;
 
-use crate::{Api, ApiError, ApiSource, Operation, render};
+use crate::{Api, ApiSource, Operation, render};
 
 /// The APIs of a catalog.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -36,8 +36,9 @@ impl ApiDiscovery {
         let mut problems = Vec::new();
         for source in sources {
             let loaded = if discovery.apis.iter().any(|api| api.name == source.name) {
-                let place = source.path.display().to_string();
-                Err(ApiError::Duplicate { place, api: source.name.clone() })
+                let reason = format!("duplicate API name `{}`", source.name);
+                let problem = Problem::error(source.path.display().to_string(), reason);
+                Err(problem.advise("rename one of the APIs"))
             } else {
                 source.load()
             };
@@ -46,7 +47,7 @@ impl ApiDiscovery {
                     discovery.apis.push(api);
                     problems.extend(more);
                 }
-                Err(error) => problems.push(error.into()),
+                Err(problem) => problems.push(problem),
             }
         }
         (discovery, problems)
@@ -56,7 +57,7 @@ impl ApiDiscovery {
     pub fn from_text(name: &str, text: &str) -> (Self, Vec<Problem>) {
         match ApiSource::new(name, "").read(text) {
             Ok((api, problems)) => (ApiDiscovery { apis: vec![api] }, problems),
-            Err(error) => (ApiDiscovery::default(), vec![error.into()]),
+            Err(problem) => (ApiDiscovery::default(), vec![problem]),
         }
     }
 

@@ -7,29 +7,30 @@ use prospector_core::Problem;
 use prospector_core::problem::Severity;
 use serde_json::Value;
 
-use crate::{ApiError, ApiKind, tool_list::is_tools};
+use crate::{ApiKind, tool_list::is_tools};
 
 /// Parses JSON or YAML.
-pub(crate) fn parse(text: &str, place: &str) -> Result<(Value, Vec<Problem>), ApiError> {
+///
+/// # Errors
+/// The syntax error, at its line if known.
+pub(crate) fn parse(text: &str, place: &str) -> Result<(Value, Vec<Problem>), Problem> {
     let text = text.trim_start_matches('\u{feff}');
     if !text.trim_start().starts_with(['{', '[']) {
         return yaml(text, place);
     }
     let not_json = match serde_json::from_str(text) {
         Ok(value) => return Ok((value, Vec::new())),
-        Err(error) => {
-            ApiError::Parse { place: format!("{place}:{}", error.line()), format: "JSON", reason: error.to_string() }
-        }
+        Err(error) => syntax_error(format!("{place}:{}", error.line()), "JSON", &error.to_string()),
     };
     // YAML is more lenient; it accepts trailing commas, for example.
     let Ok((value, mut problems)) = yaml(text, place) else { return Err(not_json) };
-    let warning = Problem { severity: Severity::Warning, ..Problem::from(not_json) };
+    let warning = Problem { severity: Severity::Warning, ..not_json };
     problems.push(warning.advise("the text was parsed as YAML; fix the JSON so that it cannot be misread"));
     Ok((value, problems))
 }
 
 /// Replaces characters that YAML forbids, with a warning; they would make the whole file invalid.
-fn yaml(text: &str, place: &str) -> Result<(Value, Vec<Problem>), ApiError> {
+fn yaml(text: &str, place: &str) -> Result<(Value, Vec<Problem>), Problem> {
     let mut problems = Vec::new();
     let mut text = Cow::Borrowed(text);
     let forbidden = text.chars().filter(|c| is_forbidden(*c)).count();
@@ -38,18 +39,18 @@ fn yaml(text: &str, place: &str) -> Result<(Value, Vec<Problem>), ApiError> {
         problems.push(Problem::warning(place, reason).advise("remove them, or write them as escapes in quotes"));
         text = Cow::Owned(text.replace(is_forbidden, "\u{fffd}"));
     }
-    let failed = |at: Option<u64>, reason: String| ApiError::Parse {
-        place: at.map_or(place.to_owned(), |line| format!("{place}:{line}")),
-        format: "YAML",
-        reason,
-    };
     let value = with_room(|| serde_saphyr::from_str_with_options(&text, options(text.len())))
-        .map_err(|reason| failed(None, reason.to_owned()))?
+        .map_err(|reason| syntax_error(place.to_owned(), "YAML", reason))?
         .map_err(|error| {
             let line = error.location().map(|at| at.line()).filter(|line| *line > 0);
-            failed(line, error.to_string())
+            let place = line.map_or(place.to_owned(), |line| format!("{place}:{line}"));
+            syntax_error(place, "YAML", &error.to_string())
         })?;
     Ok((value, problems))
+}
+
+fn syntax_error(place: String, format: &str, reason: &str) -> Problem {
+    Problem::error(place, format!("invalid {format}: {reason}")).advise("fix the syntax error")
 }
 
 /// Parses on a separate thread: the parser is recursive, and its depth limit needs more stack than the caller may
@@ -93,7 +94,7 @@ fn options(length: usize) -> serde_saphyr::Options {
 ///
 /// # Errors
 /// If the format is unsupported, or the document is not a description.
-pub(crate) fn dialect(root: &Value, place: &str) -> Result<(ApiKind, Option<Problem>), ApiError> {
+pub(crate) fn dialect(root: &Value, place: &str) -> Result<(ApiKind, Option<Problem>), Problem> {
     let version = |key: &str| match root.get(key) {
         Some(Value::String(version)) => Some(version.trim().to_owned()),
         // `openapi: 3.0` without quotes is a number in YAML.
@@ -101,7 +102,11 @@ pub(crate) fn dialect(root: &Value, place: &str) -> Result<(ApiKind, Option<Prob
         _ => None,
     };
     let short = |version: &str| version.split('.').take(2).collect::<Vec<_>>().join(".");
-    let other = |found: String| Err(ApiError::Version { place: place.to_owned(), found });
+    let other = |found: String| {
+        let supported = "OpenAPI 3, Swagger 2.0, GraphQL and lists of MCP tools";
+        let problem = Problem::error(place, format!("unsupported format {found}; supported: {supported}"));
+        Err(problem.advise("convert the file, or remove the API from the catalog"))
+    };
     let guess = |reason: String| Ok((ApiKind::OpenApi, Some(Problem::warning(place, reason))));
     if let Some(version) = version("openapi").or_else(|| version("swagger")) {
         return match short(&version).as_str() {
@@ -123,7 +128,12 @@ pub(crate) fn dialect(root: &Value, place: &str) -> Result<(ApiKind, Option<Prob
         return guess("the OpenAPI version is missing; parsed as 3.0".to_owned());
     }
     let reason = if root.is_object() { "the key `openapi` or `swagger` is missing" } else { "it is not an object" };
-    Err(ApiError::NotAnApi { place: place.to_owned(), reason })
+    Err(not_an_api(place, reason))
+}
+
+/// Reports that a text is not a description of an API.
+pub(crate) fn not_an_api(place: &str, reason: &str) -> Problem {
+    Problem::error(place, format!("not an API description: {reason}")).advise("name a file that describes an API")
 }
 
 /// Resolves a JSON pointer, as it follows the `#` of a reference. A bare name refers to a schema.
@@ -153,7 +163,7 @@ mod tests {
         let found = match parse(text, "f").and_then(|(root, _)| dialect(&root, "f")) {
             Ok((dialect, None)) => format!("{dialect:?}"),
             Ok((_, Some(problem))) => problem.to_string(),
-            Err(error) => Problem::from(error).to_string(),
+            Err(problem) => problem.to_string(),
         };
         assert!(found.starts_with(expected), "{found}");
     }

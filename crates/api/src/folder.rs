@@ -1,13 +1,13 @@
 //! Finds the descriptions in a folder, and reads the files that they refer to.
 
 use std::{
-    io::Read,
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
 use prospector_core::Problem;
 
-use crate::{NeighbourError, document, sdl};
+use crate::{document, sdl};
 
 /// Maximum size of a file in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
@@ -34,27 +34,27 @@ fn extension(path: &Path) -> Option<String> {
 }
 
 /// Reads a file; invalid UTF-8 is replaced.
-pub(crate) fn text(path: &Path) -> std::io::Result<String> {
+pub(crate) fn text(path: &Path) -> io::Result<String> {
     let file = std::fs::File::open(path)?;
     let mut bytes = Vec::new();
     file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(std::io::Error::other(format!("the file is larger than {} MB", MAX_FILE_BYTES >> 20)));
+        return Err(io::Error::other(format!("the file is larger than {} MB", MAX_FILE_BYTES >> 20)));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Reads a file in a folder. Symbolic links that leave the folder are rejected.
-pub(crate) fn within(folder: &Path, path: &str) -> Result<String, NeighbourError> {
-    let home = folder.canonicalize().map_err(NeighbourError::new)?;
-    let file = home.join(path).canonicalize().map_err(NeighbourError::new)?;
+pub(crate) fn within(folder: &Path, path: &str) -> io::Result<String> {
+    let home = folder.canonicalize()?;
+    let file = home.join(path).canonicalize()?;
     if !file.starts_with(&home) {
-        return Err(NeighbourError::new("symbolic link out of the folder of the API"));
+        return Err(io::Error::other("symbolic link out of the folder of the API"));
     }
     if !file.is_file() {
-        return Err(NeighbourError::new("not a file"));
+        return Err(io::Error::other("not a file"));
     }
-    text(&file).map_err(NeighbourError::new)
+    text(&file)
 }
 
 /// Returns the files in a folder and its subfolders that describe an API, sorted.

@@ -66,7 +66,6 @@ mod credentials;
 mod details;
 mod discovery;
 mod document;
-mod error;
 mod folder;
 mod graphql;
 mod identifier;
@@ -86,6 +85,5 @@ mod tool_list;
 mod tools;
 
 pub use discovery::ApiDiscovery;
-pub use error::{ApiError, NeighbourError};
 pub use model::{Api, ApiKind, Operation};
 pub use source::ApiSource;

@@ -1,14 +1,14 @@
 //! The documents of one API: its description and the files that it refers to.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    io,
+};
 
 use prospector_core::Problem;
 use serde_json::Value;
 
-use crate::{
-    NeighbourError,
-    document::{self, resolve_pointer},
-};
+use crate::document::{self, resolve_pointer};
 
 /// Maximum number and total bytes of the files that a description refers to.
 const MAX_FILES: usize = 1_000;
@@ -23,7 +23,7 @@ const MAX_STEPS: usize = 48;
 
 /// Returns the text of a file by its path relative to the folder of the API, with `/` as separator and without `..`,
 /// or why it cannot be read.
-pub(crate) type Neighbour<'n> = &'n dyn Fn(&str) -> Result<String, NeighbourError>;
+pub(crate) type Neighbour<'n> = &'n dyn Fn(&str) -> io::Result<String>;
 
 /// Why a reference cannot be resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -83,10 +83,8 @@ impl Library {
             };
             let parsed = text.and_then(|text| {
                 bytes += text.len();
-                document::parse(&text, &next).map_err(|error| {
-                    let problem = Problem::from(error);
-                    format!("{} ({})", problem.reason, problem.place)
-                })
+                let invalid = |problem: Problem| format!("{} ({})", problem.reason, problem.place);
+                document::parse(&text, &next).map_err(invalid)
             });
             match parsed {
                 Ok((root, more)) => {
@@ -211,7 +209,7 @@ mod tests {
             "parts/pet.yaml" => Ok("Pet: {$ref: '../parts/more.json#/deep'}\nown: {$ref: '#/Pet'}".to_owned()),
             "parts/more.json" => Ok("{\"deep\": 7}".to_owned()),
             "parts/broken.json" => Ok("{".to_owned()),
-            _ => Err(NeighbourError::new("there is no such file")),
+            _ => Err(io::Error::other("there is no such file")),
         };
         let root = json!({"start": {"$ref": reference}, "here": 1, "circle": {"$ref": "#/circle"}});
         let (library, problems) = Library::new(root, "api/main.yaml", &files);

@@ -1,12 +1,15 @@
 //! Sources of API descriptions, and loading them.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use prospector_core::Problem;
 use prospector_core::name::nearest;
 
 use crate::{
-    Api, ApiError, ApiKind, NeighbourError, Operation, document, folder, graphql,
+    Api, ApiKind, Operation, document, folder, graphql,
     library::{Library, Neighbour},
     mcp, openapi, prose, sdl,
     tool_list::find_tools,
@@ -54,12 +57,12 @@ impl ApiSource {
     /// Loads the file and the files that it refers to. Invalid parts are returned as problems.
     ///
     /// # Errors
-    /// [`ApiError`] if the file cannot be read or does not describe an API.
-    pub fn load(&self) -> Result<(Api, Vec<Problem>), ApiError> {
-        let text = folder::text(&self.path).map_err(|source| ApiError::Read {
-            api: self.name.clone(),
-            path: self.path.clone(),
-            source,
+    /// The reason, if the file cannot be read or does not describe an API.
+    pub fn load(&self) -> Result<(Api, Vec<Problem>), Problem> {
+        let text = folder::text(&self.path).map_err(|error| {
+            let reason = format!("cannot read the description of API `{}`: {error}", self.name);
+            let problem = Problem::error(self.path.display().to_string(), reason);
+            problem.advise("correct the path, or remove the API from the catalog")
         })?;
         let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let home = self.folder.as_deref().unwrap_or(parent);
@@ -75,8 +78,8 @@ impl ApiSource {
     ///
     /// # Errors
     /// Like [`ApiSource::load`].
-    pub fn read(&self, text: &str) -> Result<(Api, Vec<Problem>), ApiError> {
-        self.read_with(text, "", &|_| Err(NeighbourError::new("there are no other files")))
+    pub fn read(&self, text: &str) -> Result<(Api, Vec<Problem>), Problem> {
+        self.read_with(text, "", &|_| Err(io::Error::other("there are no other files")))
     }
 
     /// Parses `text` from any origin. `own` is its path relative to the folder or base address that references may
@@ -85,7 +88,7 @@ impl ApiSource {
     ///
     /// # Errors
     /// Like [`ApiSource::load`].
-    pub fn read_with(&self, text: &str, own: &str, neighbour: Neighbour<'_>) -> Result<(Api, Vec<Problem>), ApiError> {
+    pub fn read_with(&self, text: &str, own: &str, neighbour: Neighbour<'_>) -> Result<(Api, Vec<Problem>), Problem> {
         let place = if self.path.as_os_str().is_empty() { self.name.clone() } else { self.path.display().to_string() };
         let mut kind = self.kind.unwrap_or_else(|| self.detect_kind(text));
         let is_json = text.trim_start_matches('\u{feff}').trim_start().starts_with('{');
@@ -94,8 +97,7 @@ impl ApiSource {
         } else {
             let (root, mut problems) = document::parse(text, &place)?;
             kind = if self.kind == Some(ApiKind::Mcp) {
-                let reason = "it contains no list of tools";
-                find_tools(&root).ok_or_else(|| ApiError::NotAnApi { place: place.clone(), reason })?;
+                find_tools(&root).ok_or_else(|| document::not_an_api(&place, "it contains no list of tools"))?;
                 ApiKind::Mcp
             } else {
                 let (found, warning) = document::dialect(&root, &place)?;
@@ -234,7 +236,7 @@ mod tests {
     #[test]
     fn missing_and_binary_files_are_errors() {
         let folder = tempfile::tempdir().unwrap();
-        let problem = Problem::from(ApiSource::new("shop", folder.path().join("no.yaml")).load().unwrap_err());
+        let problem = ApiSource::new("shop", folder.path().join("no.yaml")).load().unwrap_err();
         assert!(problem.reason.starts_with("cannot read the description of API `shop`"), "{problem}");
         let path = folder.path().join("binary.json");
         std::fs::write(&path, [0xff, 0x00, 0x7b, 0xfe]).unwrap();

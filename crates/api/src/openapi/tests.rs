@@ -153,7 +153,7 @@ fn resolves_references_to_other_files() {
         "paths/orders.yaml" => Ok("get:\n  parameters: [{$ref: '../common.json#/limit'}]\n  responses:\n    '200':\n      content: {application/json: {schema: {$ref: order.yaml}}}\n".to_owned()),
         "paths/order.yaml" => Ok("properties:\n  id: {type: integer}\n  lines: {type: array, items: {$ref: '#/line'}}\nline: {properties: {order: {$ref: './order.yaml'}}}\n".to_owned()),
         "common.json" => Ok("{\"limit\": {\"name\": \"limit\", \"in\": \"query\", \"schema\": {\"type\": \"integer\"}}}".to_owned()),
-        other => Err(crate::NeighbourError::new(format!("not {other}"))),
+        other => Err(std::io::Error::other(format!("not {other}"))),
     }
     };
     let text = "openapi: 3.0.0\npaths:\n  /orders: {$ref: 'paths/orders.yaml'}\n  /gone: {$ref: 'paths/gone.yaml'}";

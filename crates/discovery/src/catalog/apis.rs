@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use prospector_api::{Api, ApiDiscovery, ApiError, ApiKind, ApiSource};
+use prospector_api::{Api, ApiDiscovery, ApiKind, ApiSource};
 use prospector_core::Problem;
 use prospector_core::work::catch_panic;
 use prospector_fetch::Rule;
@@ -193,13 +193,10 @@ fn warn_of_calls(api: &Api, entry: &ApiEntry, place: &str, problems: &mut Vec<Pr
 }
 
 /// Returns the loaded description; a panic of the parser becomes a problem and does not affect other APIs.
-fn catch<T>(place: &str, load: impl FnOnce() -> Result<T, ApiError>) -> Result<T, Problem> {
-    match catch_panic(load) {
-        Ok(loaded) => loaded.map_err(Problem::from),
-        Err(reason) => {
-            Err(Problem::error(place, format!("the API cannot be read: {reason}")).advise("remove it from the catalog"))
-        }
-    }
+fn catch<T>(place: &str, load: impl FnOnce() -> Result<T, Problem>) -> Result<T, Problem> {
+    catch_panic(load).unwrap_or_else(|reason| {
+        Err(Problem::error(place, format!("the API cannot be read: {reason}")).advise("remove it from the catalog"))
+    })
 }
 
 /// Converts an entry to an API source without a path.
@@ -223,7 +220,7 @@ fn references_key(file: &Path) -> String {
     format!("files of api {}", file.display())
 }
 
-fn load_one(source: &ApiSource, cache: &Cache) -> Result<(Api, Vec<Problem>), ApiError> {
+fn load_one(source: &ApiSource, cache: &Cache) -> Result<(Api, Vec<Problem>), Problem> {
     let key = format!("api {}", source.name);
     let settings = format!("{source:?}");
     let stamp = |others: &[PathBuf]| {

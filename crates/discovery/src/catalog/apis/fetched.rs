@@ -3,10 +3,11 @@
 use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet},
+    io,
     path::{Path, PathBuf},
 };
 
-use prospector_api::{Api, ApiKind, ApiSource, NeighbourError};
+use prospector_api::{Api, ApiKind, ApiSource};
 use prospector_core::Problem;
 use prospector_fetch::{FetchError, Request, cache::Saved};
 use serde_json::json;
@@ -118,10 +119,10 @@ async fn read(
     for _ in 0..MAX_ROUNDS {
         let missing = RefCell::new(BTreeSet::new());
         let neighbour = |path: &str| match found.texts.get(path) {
-            Some(text) => text.as_ref().cloned().map_err(NeighbourError::new),
+            Some(text) => text.as_ref().cloned().map_err(|error| io::Error::other(error.to_string())),
             None => {
                 missing.borrow_mut().insert(path.to_owned());
-                Err(NeighbourError::new(CopyError::Missing))
+                Err(io::Error::other(CopyError::Missing.to_string()))
             }
         };
         let read = super::catch(place, || source.read_with(&text, &own, &neighbour));
