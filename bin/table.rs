@@ -1,6 +1,7 @@
 //! Tables: human-readable, CSV, Markdown and JSON Lines.
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, presets};
+use prospector_core::mark::truncate;
 use prospector_text::numbers::write_number;
 use serde_json::{Map, Value};
 use unicode_width::UnicodeWidthStr;
@@ -219,11 +220,7 @@ fn align_number(value: &Value, decimals: usize) -> Option<String> {
 /// Formats a value for a human-readable table.
 fn cut(value: &Value) -> String {
     let whole = fraction(value).map_or_else(|| text(value), write_number);
-    let shown = match whole.char_indices().nth(MAX_CELL_CHARS) {
-        Some((end, _)) => format!("{}…", &whole[..end]),
-        None => whole,
-    };
-    visible(&shown).replace('\t', " ")
+    visible(&truncate(whole, MAX_CELL_CHARS)).replace('\t', " ")
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub fn clean_name(name: &str) -> String {
 /// and data delimiters are escaped.
 pub fn clean(text: &str, most: usize) -> String {
     let is_clean = |c: char| !c.is_control() && !is_unseen(c) && (c == ' ' || !c.is_whitespace());
-    let mut line = match text.chars().all(is_clean) {
+    let line = match text.chars().all(is_clean) {
         true => text.to_owned(),
         false => {
             let seen: String =
@@ -39,12 +39,17 @@ pub fn clean(text: &str, most: usize) -> String {
             seen.split_whitespace().collect::<Vec<_>>().join(" ")
         }
     };
-    if let Some((end, _)) = line.char_indices().nth(most) {
-        line.truncate(end);
-        line.push('…');
-    }
+    let line = truncate(line, most);
     // After truncation, which may produce a delimiter.
     if is_marked(&line) { line.replace('<', "\u{2039}") } else { line }
+}
+
+/// Truncates a text to `most` characters, followed by `…`.
+pub fn truncate(text: String, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
 }
 
 /// Returns a tool error, `{"error", "message", "suggestion"}`, for a model: the message is delimited as data, since it may quote a source

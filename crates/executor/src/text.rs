@@ -1,5 +1,6 @@
 //! Human-readable form of a run.
 
+use prospector_core::mark::truncate;
 use serde_json::Value;
 
 use crate::record::{MAX_SHOWN, Run, StepRun, StepStatus, Stop};
@@ -97,11 +98,7 @@ fn table(step: &StepRun) -> Vec<String> {
             }
             other => other.to_string(),
         };
-        let text = text.replace(['\n', '\r', '\t'], " ");
-        match text.char_indices().nth(MAX_CELL) {
-            Some((end, _)) => format!("{}…", &text[..end]),
-            None => text,
-        }
+        truncate(text.replace(['\n', '\r', '\t'], " "), MAX_CELL)
     };
     let mut cells: Vec<Vec<String>> = vec![step.columns.clone()];
     cells.extend(step.rows.iter().take(MAX_SHOWN).map(|row| row.iter().map(cell).collect()));

@@ -8,6 +8,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use prospector_core::mark::truncate;
 use prospector_core::tool::{Effect, Tool, ToolError, Toolset};
 use prospector_engine::Engine;
 use prospector_workflow::UserWords;
@@ -446,9 +447,7 @@ fn summarize(outcome: &Outcome, recipe: &Recipe) -> Map<String, Value> {
 /// Returns a row in display form.
 fn record(subset: &Subset, row: usize) -> Value {
     let cut = |value: Value| match value {
-        Value::String(text) if text.chars().count() > MAX_VALUE_CHARS => {
-            Value::String(text.chars().take(MAX_VALUE_CHARS).chain(['…']).collect())
-        }
+        Value::String(text) => Value::String(truncate(text, MAX_VALUE_CHARS)),
         other => other,
     };
     subset.record(row).into_iter().take(MAX_COLUMNS).map(|(name, value)| (name, cut(value))).collect()

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::mark::{clean_name, redact::Redactor};
+use crate::mark::{clean_name, redact::Redactor, truncate};
 use crate::named_enum;
 
 named_enum! {
@@ -85,14 +85,6 @@ pub enum ToolError {
 /// The maximum length of a message sent to models, which may quote large arguments.
 const MAX_MESSAGE_CHARS: usize = 2_000;
 
-/// Truncates a text, with an ellipsis.
-fn cut(text: String, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text,
-        Some((end, _)) => format!("{}…", &text[..end]),
-    }
-}
-
 impl ToolError {
     /// Creates an error for an unknown name, with the closest of `candidates`.
     pub fn not_found<'a>(what: &str, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Self {
@@ -112,13 +104,13 @@ impl ToolError {
 
     /// Creates an error for invalid arguments.
     pub fn invalid(message: impl Into<String>, suggestion: Option<String>) -> Self {
-        let message = cut(message.into(), MAX_MESSAGE_CHARS);
+        let message = truncate(message.into(), MAX_MESSAGE_CHARS);
         ToolError::Respond { code: ToolErrorCode::InvalidArguments, message, suggestion }
     }
 
     /// Creates an error for a temporary failure, such as an unreadable source.
     pub fn unavailable(message: impl Into<String>, suggestion: Option<String>) -> Self {
-        let message = cut(message.into(), MAX_MESSAGE_CHARS);
+        let message = truncate(message.into(), MAX_MESSAGE_CHARS);
         ToolError::Respond { code: ToolErrorCode::Unavailable, message, suggestion }
     }
 

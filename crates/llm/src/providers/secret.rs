@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use prospector_core::mark::truncate;
+
 /// An API key. Neither `Debug` nor `Display` shows it. Surrounding blanks, which environment files leave there, are dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -67,10 +69,7 @@ pub(super) fn conceal(text: &str, key: Option<&Secret>) -> String {
         }
     }
     push_word(&mut clean, &word);
-    match clean.char_indices().nth(MAX_SHOWN_CHARS) {
-        Some((end, _)) => format!("{}…", &clean[..end]),
-        None => clean,
-    }
+    truncate(clean, MAX_SHOWN_CHARS)
 }
 
 fn push_word(clean: &mut String, word: &str) {
