@@ -1,6 +1,4 @@
-//! Errors of lookups and searches. Loading reports `Problem`s instead.
-
-use prospector_search::SearchError;
+//! Errors of lookups. Loading reports `Problem`s instead.
 
 use crate::Refusal;
 
@@ -74,13 +72,5 @@ pub enum SkillError {
         skill: String,
         /// The reason.
         reason: String,
-    },
-    /// The search failed.
-    #[error("cannot search the skills for `{query}`: {source}")]
-    Search {
-        /// The query.
-        query: String,
-        /// The cause.
-        source: SearchError,
     },
 }

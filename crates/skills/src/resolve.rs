@@ -101,9 +101,7 @@ fn refuse(error: &SkillError) -> ToolError {
             let names: Vec<&str> = files.iter().map(String::as_str).take(20).collect();
             ToolError::invalid(message, Some(format!("read one of its files: {}", names.join(", "))))
         }
-        SkillError::ReadFile { .. } | SkillError::Publish { .. } | SkillError::Search { .. } => {
-            ToolError::unavailable(message, None)
-        }
+        SkillError::ReadFile { .. } | SkillError::Publish { .. } => ToolError::unavailable(message, None),
     }
 }
 

@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use prospector_core::Kind;
 use prospector_core::record::{Relevance, Resource, drop_tail};
 use prospector_core::tool::{Effect, ListArgs, Page, Part, Tool, ToolError, ToolOutput, Toolset};
-use prospector_search::{Index, Query, SearchError};
+use prospector_search::{Index, Query};
 use prospector_text::cut;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -205,11 +205,8 @@ impl Tool for SearchSkills {
         }
         let limit = args.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
         let fill = args.limit.is_some();
-        let query = Query { text: args.query.clone(), kinds: vec![Kind::Skill], limit, fill, ..Query::default() };
-        let mut found = self.1.find(query).await.map_err(|source| match source {
-            SearchError::TooLong { .. } => source.into(),
-            source => ToolError::fatal(SkillError::Search { query: args.query.clone(), source }),
-        })?;
+        let query = Query { text: args.query, kinds: vec![Kind::Skill], limit, fill, ..Query::default() };
+        let mut found = self.1.find(query).await?;
         if !fill {
             drop_tail(&mut found.hits, |hit| hit.relevance);
         }
