@@ -194,14 +194,9 @@ impl<T: Tool> Callable for Registered<T> {
 
 /// `get_table_schema(database, table, limit?)`, `execute_sql(queries: [{question, sql, database?}])`
 fn usage(spec: &ToolSpec) -> String {
-    let whole = &spec.input_schema;
     // One level of nested fields is enough to describe a call.
-    let items = |field: &Value| {
-        let items = &field["items"];
-        let named = items["$ref"].as_str().and_then(|path| whole.pointer(path.strip_prefix('#')?));
-        list_fields(named.unwrap_or(items), &|_| None).map(|names| format!(": [{{{names}}}]"))
-    };
-    format!("{}({})", spec.name, list_fields(whole, &items).unwrap_or_default())
+    let items = |field: &Value| list_fields(&field["items"], &|_| None).map(|names| format!(": [{{{names}}}]"));
+    format!("{}({})", spec.name, list_fields(&spec.input_schema, &items).unwrap_or_default())
 }
 
 /// Returns the names of an object's fields, each with the text of `say`.
