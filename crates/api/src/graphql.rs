@@ -12,10 +12,10 @@ use prospector_text::cut;
 use serde_json::Value;
 
 use crate::{
-    Operation,
+    Api, ApiKind, Operation,
     model::{Field, Location, Parameter, Shape},
     naming,
-    openapi::{MAX_DESCRIPTION, MAX_REMARK, Parts},
+    openapi::{MAX_DESCRIPTION, MAX_REMARK},
     prose, shape,
 };
 
@@ -63,18 +63,18 @@ struct Input {
 }
 
 /// Reads SDL; a definition that cannot be parsed is a problem at its line.
-pub(crate) fn read(text: &str, place: &str) -> (Parts, Vec<Problem>) {
+pub(crate) fn read(text: &str, place: &str) -> (Api, Vec<Problem>) {
     let (schema, problems) = language::read(text, place);
     operations(&schema, place, problems)
 }
 
 /// Reads the result of an introspection query; an invalid type is a problem at its pointer.
-pub(crate) fn read_introspection(root: &Value, place: &str) -> (Parts, Vec<Problem>) {
+pub(crate) fn read_introspection(root: &Value, place: &str) -> (Api, Vec<Problem>) {
     let (schema, problems) = introspection::read(root, place);
     operations(&schema, place, problems)
 }
 
-fn operations(schema: &Schema, place: &str, mut problems: Vec<Problem>) -> (Parts, Vec<Problem>) {
+fn operations(schema: &Schema, place: &str, mut problems: Vec<Problem>) -> (Api, Vec<Problem>) {
     let mut operations = Vec::new();
     let roots = [
         ("QUERY", &schema.query, "Query"),
@@ -99,7 +99,8 @@ fn operations(schema: &Schema, place: &str, mut problems: Vec<Problem>) -> (Part
     naming::assign(&mut operations);
     let types = schema.types.iter().map(|(name, kind)| (name.clone(), schema.shape_of(kind))).collect();
     let description = cut::sentences(&prose::plain(&schema.description), MAX_DESCRIPTION);
-    (Parts { url: None, description, operations, types: without_roots(types, schema), files: Vec::new() }, problems)
+    let types = without_roots(types, schema);
+    (Api { kind: ApiKind::GraphQl, description, operations, types, ..Api::default() }, problems)
 }
 
 /// Removes the root types, whose fields are operations.

@@ -11,11 +11,11 @@ use prospector_text::cut;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Operation,
+    Api, ApiKind, Operation,
     library::{Library, Neighbour, Node},
     model::{Field, Location, Parameter, Shape},
     naming,
-    openapi::{MAX_DESCRIPTION, MAX_ID_BYTES, MAX_OPERATIONS, MAX_REMARK, Parts},
+    openapi::{MAX_DESCRIPTION, MAX_ID_BYTES, MAX_OPERATIONS, MAX_REMARK},
     prose,
     schema::Schemas,
     tool_list::{find_tools, function_of, schema_of},
@@ -28,7 +28,7 @@ const MAX_PARAMETERS: usize = 500;
 const MAX_NAME_BYTES: usize = 120;
 
 /// Reads every tool; an invalid tool is a problem at its pointer and does not affect others.
-pub(crate) fn read(root: &Value, place: &str, own: &str, neighbour: Neighbour<'_>) -> (Parts, Vec<Problem>) {
+pub(crate) fn read(root: &Value, place: &str, own: &str, neighbour: Neighbour<'_>) -> (Api, Vec<Problem>) {
     let mut problems = Vec::new();
     let (tools, pointer) = find_tools(root).map_or((&[][..], ""), |(tools, pointer)| (tools.as_slice(), pointer));
     let mut named: Vec<(String, &Value)> = Vec::new();
@@ -78,7 +78,7 @@ pub(crate) fn read(root: &Value, place: &str, own: &str, neighbour: Neighbour<'_
     let said = ["description", "instructions"].into_iter().find_map(|key| root.get(key)?.as_str());
     let description = cut::sentences(&prose::plain(said.unwrap_or_default()), MAX_DESCRIPTION);
     let files = library.others().map(Into::into).collect();
-    (Parts { url: None, description, operations, types, files }, problems)
+    (Api { kind: ApiKind::Mcp, description, operations, types, files, ..Api::default() }, problems)
 }
 
 /// Prefixes every reference within the document with `base`.

@@ -8,10 +8,11 @@ use serde_json::Value;
 
 named_enum! {
     /// The format of an API description.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize, schemars::JsonSchema)]
     #[serde(rename_all = "lowercase")]
     pub enum ApiKind {
         /// OpenAPI 3 or Swagger 2.0, in JSON or YAML.
+        #[default]
         OpenApi = "openapi",
         /// GraphQL: SDL, or the JSON result of an introspection query.
         GraphQl = "graphql",
@@ -22,7 +23,7 @@ named_enum! {
 }
 
 /// One API and its operations.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Api {
     /// Name in the catalog.
     pub name: String,

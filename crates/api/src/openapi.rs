@@ -4,21 +4,17 @@
 mod parts;
 mod security;
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, HashSet},
-    path::PathBuf,
-};
+use std::{borrow::Cow, collections::HashSet, path::PathBuf};
 
 use prospector_core::Problem;
 use prospector_text::cut;
 use serde_json::Value;
 
 use crate::{
-    Operation, credentials,
+    Api, Operation, credentials,
     document::escape_key,
     library::{Library, Node},
-    model::{Parameter, Shape},
+    model::Parameter,
     naming, prose,
     schema::Schemas,
 };
@@ -40,23 +36,8 @@ pub(crate) const MAX_OPERATIONS: usize = 50_000;
 /// Maximum number of parameters of all operations, in addition to one for each value in the documents.
 const MORE_PARAMETERS: usize = 200_000;
 
-/// The contents of a description, without the name, which the catalog gives.
-#[derive(Debug, Default)]
-pub(crate) struct Parts {
-    /// Base URL.
-    pub(crate) url: Option<String>,
-    /// Title and description.
-    pub(crate) description: String,
-    /// Operations.
-    pub(crate) operations: Vec<Operation>,
-    /// Named types that the operations refer to.
-    pub(crate) types: BTreeMap<String, Shape>,
-    /// Referenced files that were read, relative to the folder of the API.
-    pub(crate) files: Vec<PathBuf>,
-}
-
-/// Reads parsed documents; an invalid part is a problem at `place#/pointer`.
-pub(crate) fn read(library: &Library, place: &str) -> (Parts, Vec<Problem>) {
+/// Reads parsed documents as an API without a name; an invalid part is a problem at `place#/pointer`.
+pub(crate) fn read(library: &Library, place: &str) -> (Api, Vec<Problem>) {
     let root = library.root();
     let mut reader = Reader {
         library,
@@ -92,7 +73,7 @@ pub(crate) fn read(library: &Library, place: &str) -> (Parts, Vec<Problem>) {
     let info = |key: &str| root.value.pointer(&format!("/info/{key}")).and_then(Value::as_str).unwrap_or_default();
     let description = cut::sentences(&prose::join(info("title"), info("description")), MAX_DESCRIPTION);
     let files = library.others().map(PathBuf::from).collect();
-    (Parts { url: server(root.value), description, operations, types, files }, problems)
+    (Api { url: server(root.value), description, operations, types, files, ..Api::default() }, problems)
 }
 
 /// Returns the URL of the first server, with the defaults of its variables; in 2.0 that of host and base path.

@@ -90,13 +90,13 @@ impl ApiSource {
     /// Like [`ApiSource::load`].
     pub fn read_with(&self, text: &str, own: &str, neighbour: Neighbour<'_>) -> Result<(Api, Vec<Problem>), Problem> {
         let place = if self.path.as_os_str().is_empty() { self.name.clone() } else { self.path.display().to_string() };
-        let mut kind = self.kind.unwrap_or_else(|| self.detect_kind(text));
+        let kind = self.kind.unwrap_or_else(|| self.detect_kind(text));
         let is_json = text.trim_start_matches('\u{feff}').trim_start().starts_with('{');
-        let (parts, mut problems) = if kind == ApiKind::GraphQl && !is_json {
+        let (read, mut problems) = if kind == ApiKind::GraphQl && !is_json {
             graphql::read(text, &place)
         } else {
             let (root, mut problems) = document::parse(text, &place)?;
-            kind = if self.kind == Some(ApiKind::Mcp) {
+            let kind = if self.kind == Some(ApiKind::Mcp) {
                 find_tools(&root).ok_or_else(|| document::not_an_api(&place, "it contains no list of tools"))?;
                 ApiKind::Mcp
             } else {
@@ -104,7 +104,7 @@ impl ApiSource {
                 problems.extend(warning);
                 found
             };
-            let (parts, more) = match kind {
+            let (read, more) = match kind {
                 ApiKind::GraphQl => graphql::read_introspection(&root, &place),
                 ApiKind::Mcp => mcp::read(&root, &place, own, neighbour),
                 ApiKind::OpenApi => {
@@ -114,19 +114,14 @@ impl ApiSource {
                 }
             };
             problems.extend(more);
-            (parts, problems)
+            (read, problems)
         };
         let described = self.description.as_deref().filter(|text| !text.trim().is_empty());
         let mut api = Api {
             name: self.name.clone(),
-            kind,
-            url: self.url.clone().or(parts.url),
-            description: described.map_or(parts.description, prose::plain),
-            operations: parts.operations,
-            withheld: 0,
-            types: parts.types,
-            files: parts.files,
-            server: None,
+            url: self.url.clone().or(read.url),
+            description: described.map_or(read.description, prose::plain),
+            ..read
         };
         self.restrict(&mut api, &place, &mut problems);
         if problems.len() > MAX_PROBLEMS {
