@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use prospector_text::{cut::one_line, front_matter::split_fields};
+use prospector_text::{
+    cut::one_line,
+    front_matter::{Block, split_fields},
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -19,23 +22,14 @@ pub(crate) struct FrontMatter {
     pub(crate) ignored: Vec<(&'static str, &'static str)>,
 }
 
-/// Front matter and body of a file.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Split<'a> {
-    pub(crate) fields: FrontMatter,
-    pub(crate) body: &'a str,
-    /// Number of lines before `body`.
-    pub(crate) lines_before: usize,
-}
-
-/// Splits a file into front matter and body; the error is a line and a reason. The text must have no byte order mark
-/// and normalised line ends.
-pub(crate) fn split(text: &str) -> Result<Split<'_>, (usize, String)> {
+/// Splits a file into its fields and the block with the body; the error is a line and a reason. The text must have no byte
+/// order mark and normalised line ends.
+pub(crate) fn split(text: &str) -> Result<(FrontMatter, Block<'_>), (usize, String)> {
     let (map, block) = split_fields(text).map_err(|error| (error.line, error.reason))?;
     if map.is_empty() {
         return Err((1, "the front matter contains no fields".to_owned()));
     }
-    Ok(Split { fields: fields(&map, block.fields), body: block.body, lines_before: block.lines_before })
+    Ok((fields(&map, block.fields), block))
 }
 
 fn fields(map: &Map<String, Value>, block: &str) -> FrontMatter {
@@ -114,9 +108,9 @@ mod tests {
 
     fn check(text: &str, expected: Result<FrontMatter, (usize, &str)>) {
         match (split(text), expected) {
-            (Ok(split), Ok(fields)) => {
-                assert_eq!(split.fields, fields);
-                assert_eq!(split.lines_before, text[..text.len() - split.body.len()].matches('\n').count());
+            (Ok((found, block)), Ok(fields)) => {
+                assert_eq!(found, fields);
+                assert_eq!(block.lines_before, text[..text.len() - block.body.len()].matches('\n').count());
             }
             (Err((line, reason)), Err((expected, part))) => {
                 assert_eq!(line, expected, "{reason}");

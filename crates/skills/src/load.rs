@@ -154,18 +154,18 @@ impl Skill {
 }
 
 fn parse(text: &str, place: &str, called: &str) -> Result<(Skill, Vec<Problem>), Problem> {
-    let split = front_matter::split(text).map_err(|(line, reason)| {
+    let (fields, block) = front_matter::split(text).map_err(|(line, reason)| {
         let advice =
             "start the file with `---`, `name: ..`, `description: ..`, `---`; quote values that contain a colon";
         Problem::error(format!("{place}:{line}"), reason).advise(advice)
     })?;
-    let description = split.fields.description.ok_or_else(|| {
+    let description = fields.description.ok_or_else(|| {
         let problem = Problem::error(place, "the skill has no description");
         problem.advise("add a `description` that says what it does and when to use it")
     })?;
     let mut problems = Vec::new();
     let mut warn = |reason: String, advice: &str| problems.push(Problem::warning(place, reason).advise(advice));
-    let name = split.fields.name.unwrap_or_else(|| {
+    let name = fields.name.unwrap_or_else(|| {
         warn(format!("the skill has no name; the name of its folder, `{called}`, is used"), "add a `name`");
         called.to_owned()
     });
@@ -180,22 +180,22 @@ fn parse(text: &str, place: &str, called: &str) -> Result<(Skill, Vec<Problem>),
     if length > 1024 {
         warn(format!("the description has {length} characters; the limit is 1024"), "shorten it");
     }
-    if split.fields.compatibility.as_ref().is_some_and(|text| text.chars().count() > 500) {
+    if fields.compatibility.as_ref().is_some_and(|text| text.chars().count() > 500) {
         warn("the field `compatibility` has more than 500 characters".to_owned(), "shorten it");
     }
-    for (field, wanted) in &split.fields.ignored {
+    for (field, wanted) in &fields.ignored {
         warn(format!("the field `{field}` was ignored: it must be {wanted}"), "correct or remove it");
     }
     let skill = Skill {
         name,
         description,
         path: PathBuf::new(),
-        license: split.fields.license,
-        compatibility: split.fields.compatibility,
-        metadata: split.fields.metadata,
-        allowed_tools: split.fields.allowed_tools,
-        content: split.body.trim().to_owned(),
-        links: links::parse(split.body, split.lines_before),
+        license: fields.license,
+        compatibility: fields.compatibility,
+        metadata: fields.metadata,
+        allowed_tools: fields.allowed_tools,
+        content: block.body.trim().to_owned(),
+        links: links::parse(block.body, block.lines_before),
         server: None,
     };
     Ok((skill, problems))
