@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use prospector_core::Owner;
-use prospector_state::{checksum, create_folder, replace};
+use prospector_state::{
+    checksum::{read_json, write_json},
+    create_folder,
+};
 
 use crate::Run;
 
@@ -72,9 +75,8 @@ impl Store {
         }
         let path = self.path(&run.id);
         let not_kept = |obstacle: String| StoreError::NotKept { path: path.clone(), obstacle };
-        create_folder(&self.folder).map_err(|error| not_kept(error.to_string()))?;
-        let bytes = serde_json::to_vec(&run).map_err(|error| not_kept(error.to_string()))?;
-        replace(&path, &checksum::seal(&bytes)).map_err(|error| not_kept(error.to_string()))?;
+        let written = create_folder(&self.folder).and_then(|()| write_json(&path, run));
+        written.map_err(|error| not_kept(error.to_string()))?;
         for id in self.ids().into_iter().skip(MAX_RUNS) {
             let _ = std::fs::remove_file(self.path(&id));
         }
@@ -90,10 +92,10 @@ impl Store {
         let found = if id == "last" { ids.first() } else { ids.iter().find(|known| *known == id) };
         let not_found = || StoreError::NotFound { id: id.to_owned(), known: ids.iter().take(3).cloned().collect() };
         let path = self.path(found.ok_or_else(not_found)?);
-        let damaged = |reason: String| StoreError::Damaged { path: path.clone(), reason };
-        let bytes = std::fs::read(&path).map_err(|error| damaged(error.to_string()))?;
-        let bytes = checksum::unseal(&bytes).map_err(|error| damaged(error.to_string()))?;
-        serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))
+        match read_json(&path) {
+            Ok(run) => run.ok_or_else(not_found),
+            Err(error) => Err(StoreError::Damaged { path, reason: error.to_string() }),
+        }
     }
 
     /// Returns the ids of the runs, latest first.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use prospector_agent::ask::Answered;
-use prospector_state::checksum;
+use prospector_state::checksum::{read_json, write_json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -56,8 +56,7 @@ impl Store {
 
     /// Returns the results of the last report; `None` if it is missing or damaged.
     pub fn read(&self) -> Option<Snapshot> {
-        let bytes = std::fs::read(&self.path).ok()?;
-        serde_json::from_slice(checksum::unseal(&bytes).ok()?).ok()
+        read_json(&self.path).ok()?
     }
 
     /// Replaces the stored results.
@@ -69,7 +68,6 @@ impl Store {
         if let Some(folder) = self.path.parent() {
             prospector_state::create_folder(folder).map_err(failed)?;
         }
-        let bytes = checksum::seal(&serde_json::to_vec(kept).unwrap_or_default());
-        prospector_state::replace(&self.path, &bytes).map_err(failed)
+        write_json(&self.path, kept).map_err(failed)
     }
 }

@@ -4,7 +4,10 @@
 use std::path::PathBuf;
 
 use prospector_core::{Owner, tool::ToolErrorCode, work::compute};
-use prospector_state::{checksum, create_folder, replace};
+use prospector_state::{
+    checksum::{read_json, write_json},
+    create_folder,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -45,8 +48,8 @@ impl Server {
                 let message = format!("the limit of {MAX_LINKS} links is reached");
                 return Err(Refusal::new(RefusalCode::TooManyRequests, message).advise("remove one of them"));
             }
-            let bytes = checksum::seal(&serde_json::to_vec(&kept).unwrap_or_default());
-            let written = create_folder(&folder).and_then(|()| replace(&folder.join(format!("{handle}.json")), &bytes));
+            let path = folder.join(format!("{handle}.json"));
+            let written = create_folder(&folder).and_then(|()| write_json(&path, &kept));
             written.map_err(|error| {
                 tracing::error!(%error, "a link cannot be stored");
                 Refusal::unavailable("the link cannot be stored").advise("see the server log")
@@ -93,8 +96,7 @@ fn list(folder: &std::path::Path) -> impl Iterator<Item = PathBuf> {
 
 /// Reads the file of a link; `None` if it is missing or damaged.
 fn read(path: &std::path::Path) -> Option<SharedTurns> {
-    let bytes = std::fs::read(path).ok()?;
-    serde_json::from_slice(checksum::unseal(&bytes).ok()?).ok()
+    read_json(path).ok()?
 }
 
 fn unknown(handle: &str) -> Refusal {

@@ -140,7 +140,6 @@ impl Whole {
 impl Tool for GetVerifiedQuery {
     const NAME: &'static str = "get_verified_query";
     const DESCRIPTION: &'static str = "Returns a verified query: question, parameters, SQL, and who approved it.";
-    const MORE: &'static str = "call again with a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
     type Args = GetArgs;
     type Output = Whole;

@@ -62,7 +62,6 @@ impl Tool for RunVerifiedQuery {
     const NAME: &'static str = "run_verified_query";
     const DESCRIPTION: &'static str = "Runs a verified query with parameter values and returns up to 50 rows. Prefer it to \
         writing SQL: its query was approved by a person.";
-    const MORE: &'static str = "call again with a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
     type Args = RunArgs;
     type Output = VerifiedAnswer;

@@ -151,7 +151,6 @@ impl Tool for GetMetric {
     const NAME: &'static str = "get_metric";
     const DESCRIPTION: &'static str =
         "Returns a metric's definition, formula, tables and dimensions, or a segment's definition and members.";
-    const MORE: &'static str = "call again with a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
     type Args = GetArgs;
     type Output = MetricDetails;
