@@ -55,27 +55,15 @@ pub enum ImportError {
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The file is too large.
-    #[error("{} is larger than {MAX_FILE_BYTES} bytes", path.display())]
-    Large {
+    /// The file is not valid JSON or TOML.
+    #[error("{} is not {format}: {reason}", path.display())]
+    Format {
         /// The file.
         path: PathBuf,
-    },
-    /// The file is not valid JSON.
-    #[error("{} is not JSON: {source}", path.display())]
-    Json {
-        /// The file.
-        path: PathBuf,
+        /// The format of the file.
+        format: &'static str,
         /// The error of the parser.
-        source: serde_json::Error,
-    },
-    /// The file is not valid TOML.
-    #[error("{} is not TOML: {}", path.display(), source.message())]
-    Toml {
-        /// The file.
-        path: PathBuf,
-        /// The error of the parser.
-        source: Box<toml::de::Error>,
+        reason: String,
     },
     /// A server has neither a command nor a URL.
     #[error("`{name}` has neither a command nor a URL")]
@@ -143,15 +131,13 @@ impl Client {
 pub fn read(path: &Path, around: Surroundings<'_>) -> Result<Vec<Result<Imported, ImportError>>, ImportError> {
     let failed = |source| ImportError::Read { path: path.to_owned(), source };
     if std::fs::metadata(path).map_err(failed)?.len() > MAX_FILE_BYTES {
-        return Err(ImportError::Large { path: path.to_owned() });
+        return Err(failed(std::io::Error::other(format!("it is larger than {MAX_FILE_BYTES} bytes"))));
     }
     let text = std::fs::read_to_string(path).map_err(failed)?;
-    let is_toml = path.extension().is_some_and(|extension| extension == "toml");
-    let root: Value = if is_toml {
-        toml::from_str(&text).map_err(|source| ImportError::Toml { path: path.to_owned(), source: Box::new(source) })?
-    } else {
-        serde_json::from_str(&remove_comments(&text))
-            .map_err(|source| ImportError::Json { path: path.to_owned(), source })?
+    let invalid = |format, reason| ImportError::Format { path: path.to_owned(), format, reason };
+    let root: Value = match path.extension().is_some_and(|extension| extension == "toml") {
+        true => toml::from_str(&text).map_err(|error| invalid("TOML", error.message().to_owned()))?,
+        false => serde_json::from_str(&remove_comments(&text)).map_err(|error| invalid("JSON", error.to_string()))?,
     };
     Ok(find_servers(&root, around.project).into_iter().filter_map(|(name, one)| convert(name, one, around)).collect())
 }
