@@ -1,6 +1,6 @@
 //! Number words, and formatting of numbers.
 
-/// Number words. `one` is omitted, as it is usually a pronoun.
+/// Number words.
 const NUMBER_WORDS: &[(&str, u32)] = &[
     ("one", 1),
     ("two", 2),
