@@ -15,7 +15,7 @@ pub enum BenchError {
     /// A file could not be read.
     #[error("cannot read the {what} {}", path.display())]
     Read {
-        /// Its expected content: `queries`, `records`, `runs`.
+        /// Its expected content: `queries` or `records`.
         what: &'static str,
         /// The file.
         path: PathBuf,
@@ -45,7 +45,7 @@ pub enum BenchError {
     /// A file is empty.
     #[error("{} contains no {what}", path.display())]
     Empty {
-        /// Its expected content: `queries`, `records`, `runs`.
+        /// Its expected content: `queries` or `records`.
         what: &'static str,
         /// The file.
         path: PathBuf,
@@ -152,17 +152,6 @@ pub enum LineError {
     /// A negative or non-numeric grade.
     #[error("a grade is negative")]
     NegativeGrade,
-    /// A run in another format.
-    #[error("this run has format {found}, but only {readable} is supported: record it again")]
-    Format {
-        /// The format of the run.
-        found: u64,
-        /// The supported format.
-        readable: u32,
-    },
-    /// An object that is not a run.
-    #[error("not a run: it has no `format`")]
-    NoFormat,
     /// A record that is neither a tool nor an operation.
     #[error(
         "neither a tool with `id`, `server`, `tool` and `inputSchema` nor an operation with `api`, `method` and `path`"
