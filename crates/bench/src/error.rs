@@ -7,8 +7,6 @@ use prospector_discovery::CatalogError;
 use prospector_llm::LlmError;
 use prospector_search::SearchError;
 
-use crate::jsonl;
-
 /// A failed operation of a bench.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
@@ -133,10 +131,10 @@ pub enum BenchError {
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
     /// It is not JSON.
-    #[error("{}", jsonl::explain(.0))]
+    #[error("{}", explain(.0))]
     Json(serde_json::Error),
     /// It is JSON with an unexpected structure.
-    #[error("not a {what}: {}", jsonl::explain(source))]
+    #[error("not a {what}: {}", explain(source))]
     Shape {
         /// The expected content.
         what: &'static str,
@@ -157,4 +155,11 @@ pub enum LineError {
         "neither a tool with `id`, `server`, `tool` and `inputSchema` nor an operation with `api`, `method` and `path`"
     )]
     NotATool,
+}
+
+/// Formats a JSON error without its line number, as each line is a separate document.
+fn explain(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).map_or(text.clone(), |reason| format!("{reason} (column {})", error.column()))
 }

@@ -60,7 +60,7 @@ pub(crate) fn sample_evenly(questions: Vec<Question>, most: Option<usize>) -> Ve
 }
 
 fn parse(line: &str, needs_gold: bool) -> Result<Question, LineError> {
-    let question: Question = serde_json::from_str(line).map_err(|source| LineError::Shape { what: "query", source })?;
+    let question: Question = jsonl::parse(line, "query")?;
     match &question {
         Question { query, .. } if query.trim().is_empty() => Err(LineError::EmptyQuery),
         Question { gold, .. } if needs_gold && gold.is_empty() => Err(LineError::EmptyGold),
