@@ -7,7 +7,7 @@ use serde_json::Value;
 use tracing::{instrument::WithSubscriber, subscriber::NoSubscriber};
 
 use super::{
-    answer::MAX_ANSWER_BYTES,
+    accumulator::MAX_ANSWER_BYTES,
     failure::{Failure, Peer},
 };
 
