@@ -73,7 +73,7 @@ fn read_cases(path: &std::path::Path, args: &TestArgs) -> anyhow::Result<Vec<Cas
     anyhow::ensure!(problems.is_empty(), "{} has invalid cases", path.display());
     let is_wanted =
         |case: &Case| args.only.is_empty() || args.only.iter().any(|part| case.name.contains(part.as_str()));
-    let wanted: Vec<Case> = read.cases.into_iter().filter(is_wanted).collect();
+    let wanted: Vec<Case> = read.into_iter().filter(is_wanted).collect();
     anyhow::ensure!(!wanted.is_empty(), "no case is selected");
     Ok(wanted)
 }
