@@ -10,7 +10,6 @@ use prospector_discovery::{Catalog, CatalogOptions, Profile, prompt::PromptForm}
 use prospector_llm::{ChatModel, models::ModelInfo};
 
 use crate::{
-    corpus::catalog_records,
     error::BenchError,
     questions::{self, Question},
     targets::TargetNames,
@@ -77,7 +76,7 @@ impl Setup<'_> {
         let options = CatalogOptions { state, ..(self.options)().map_err(BenchError::Options)? };
         let (catalog, problems) = Catalog::open(&path, options).await?;
         (self.notify)(&problems);
-        let names = TargetNames::new(&catalog_records(&catalog));
+        let names = TargetNames::new(&catalog.records());
         Ok(Estate { name, catalog, names, questions })
     }
 }
