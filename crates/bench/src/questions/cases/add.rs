@@ -10,7 +10,7 @@ use crate::BenchError;
 /// Maximum number of rows expected individually.
 const MAX_ROWS: usize = 3;
 
-impl Tester<'_> {
+impl Tester {
     /// Runs a question, and appends it as a case to a file, which is created if missing. Returns the case as written.
     /// The file is reloaded, and its other content is unchanged.
     ///
