@@ -388,7 +388,8 @@ impl Catalog {
             || !self.facts.records().is_empty()
     }
 
-    fn records(&self) -> Vec<Record> {
+    /// Returns the records of all entries, as they are indexed.
+    pub fn records(&self) -> Vec<Record> {
         let mut records = [
             self.schema.records(),
             self.apis.records(),
