@@ -77,24 +77,19 @@ pub(super) struct FetchEntry {
 impl FetchEntry {
     /// Parses the mapping `fetch`.
     pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> Option<Self> {
-        let lookup = reader.lookup;
-        let mut fields = reader.fields::<file_schema::FetchEntry>("fetch", entry)?;
+        let (written, mut fields) = reader.parse::<file_schema::FetchEntry>("fetch".into(), entry)?;
         let mut allow = Vec::new();
-        for host in fields.texts("allow") {
-            match parse_rule(&host, lookup) {
+        for host in written.allow.unwrap_or_default() {
+            match parse_rule(&host, fields.reader.lookup) {
                 Ok(rule) => allow.push(rule),
                 Err(reason) => {
-                    let line = fields.line();
-                    fields.fail(
-                        line,
-                        format!("`allow` of fetch: {reason}"),
-                        "write `allow: [wiki.local, 'host:8080']`",
-                    );
+                    let reason = format!("`allow` of fetch: {reason}");
+                    fields.fail(fields.line(), reason, "write `allow: [wiki.local, 'host:8080']`");
                 }
             }
         }
         // An invalid entry does not affect others: less is fetched, not more.
-        Some(FetchEntry { allow, public: fields.flag("public").unwrap_or_default() })
+        Some(FetchEntry { allow, public: written.public.unwrap_or_default() })
     }
 }
 
