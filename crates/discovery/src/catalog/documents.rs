@@ -81,15 +81,14 @@ impl Section for Documents {
     async fn load(self, entries: Vec<DocumentEntry>, opening: &mut Opening<'_>) -> Self::Loaded {
         let requests = entries.iter().filter_map(|entry| entry.url.as_ref());
         let requests = requests.map(|url| Request::get(url).accepting(web::DOCUMENT_TYPES)).collect();
-        let mut copies = opening.web.copies(requests).await;
-        let mut fetched = 0..;
+        let mut copies = opening.web.copies(requests).await.into_iter();
         let mut sources: Vec<DocumentSource> = Vec::new();
         for entry in entries {
             let place = opening.place(entry.line);
             let description = entry.description.filter(|description| !description.is_empty());
             if entry.url.is_some() {
-                let copy = fetched.next().and_then(|at| copies.remove(&at));
-                let Some(saved) = copy.and_then(|copy| web::note_copy(&place, copy, &mut opening.problems)) else {
+                let Some(saved) = copies.next().and_then(|copy| web::note_copy(&place, copy, &mut opening.problems))
+                else {
                     continue;
                 };
                 let origin = Origin::Url { url: saved.url, copy: saved.path };

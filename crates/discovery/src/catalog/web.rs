@@ -4,7 +4,6 @@
 //! inside skills are not: they may point to the allowed hosts, and to other public hosts only with `fetch: {public: true}`.
 
 use std::{
-    collections::HashMap,
     path::{Path, PathBuf},
     str::FromStr,
     sync::Arc,
@@ -129,10 +128,10 @@ impl Web {
         Web { named: kept(true, MAX_COPY_AGE), linked: kept(entry.public, MAX_PAGE_AGE), folder }
     }
 
-    /// Returns copies for all requests, fetched concurrently, by position in the list.
-    pub(super) async fn copies(&self, requests: Vec<Request>) -> HashMap<usize, Result<Saved, FetchError>> {
-        let one = |(at, request): (usize, Request)| async move { (at, self.named.get(&request).await) };
-        stream::iter(requests.into_iter().enumerate()).map(one).buffer_unordered(MAX_FETCHES).collect().await
+    /// Returns copies for all requests in order, fetched concurrently.
+    pub(super) async fn copies(&self, requests: Vec<Request>) -> Vec<Result<Saved, FetchError>> {
+        let one = |request: Request| async move { self.named.get(&request).await };
+        stream::iter(requests).map(one).buffered(MAX_FETCHES).collect().await
     }
 
     /// Returns a copy; reports a problem if it is missing or outdated.

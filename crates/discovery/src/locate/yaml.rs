@@ -19,29 +19,7 @@ pub(crate) struct Written {
 }
 
 /// The sections of findings, in the order of a catalog.
-pub(super) const fn sections() -> [&'static str; 4] {
-    ["databases", "apis", "documents", "skills"]
-}
-
-/// One section of a catalog with its entries.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Section<'a> {
-    /// Its key.
-    pub(super) key: &'static str,
-    /// Its entries.
-    pub(super) findings: Vec<&'a Finding>,
-}
-
-impl Section<'_> {
-    /// Groups findings by section, without empty sections.
-    pub(super) fn of(findings: &[Finding]) -> Vec<Section<'_>> {
-        let of_key = |key: &'static str| Section {
-            key,
-            findings: findings.iter().filter(|finding| finding.section() == key).collect(),
-        };
-        sections().into_iter().map(of_key).filter(|section| !section.findings.is_empty()).collect()
-    }
-}
+const SECTIONS: [&str; 4] = ["databases", "apis", "documents", "skills"];
 
 /// Renders a catalog with these findings and unchanged paths. The hosts of its URLs may be contacted, even private ones, since the user
 /// specified them. Clients of a server may run queries.
@@ -52,9 +30,12 @@ pub(crate) fn write(findings: &[Finding]) -> Written {
         written.text.push('\n');
         written.sources.push(source.to_owned());
     };
-    for section in Section::of(findings) {
-        line(&format!("{}:", section.key), "");
-        for finding in section.findings {
+    for key in SECTIONS {
+        let mut found = findings.iter().filter(|finding| finding.section() == key).peekable();
+        if found.peek().is_some() {
+            line(&format!("{key}:"), "");
+        }
+        for finding in found {
             line(&format!("- {}", finding.entry(None)), &finding.source);
         }
     }
