@@ -6,6 +6,7 @@ use std::{
 };
 
 use prospector_connect::source::SourceKind;
+use serde_json::Value;
 
 use super::finding::{Address, ApiForm, Finding, FindingKind};
 
@@ -124,15 +125,13 @@ fn relative(path: &Path, base: &Path) -> PathBuf {
     }
 }
 
-/// Renders a text as YAML, quoted unless it can only be a text.
+/// Renders a text as YAML, quoted unless it is read as the same text without quotes.
 fn quote(text: &str) -> String {
     let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '.' | '/'))
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))
-        && text.parse::<f64>().is_err()
-        && !["true", "false", "yes", "no", "on", "off", "null", "y", "n", ".", ".inf", ".nan"]
-            .contains(&text.to_ascii_lowercase().as_str());
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'));
+    let is_text = || matches!(serde_saphyr::from_str(text), Ok(Value::String(read)) if read == text);
     // Every JSON string is valid YAML.
-    if is_plain { text.to_owned() } else { serde_json::Value::from(text).to_string() }
+    if is_plain && is_text() { text.to_owned() } else { Value::from(text).to_string() }
 }
 
 #[cfg(test)]
