@@ -30,6 +30,7 @@ mod source;
 pub(crate) mod state;
 mod time_zone;
 mod uses;
+mod value;
 mod verified;
 mod web;
 mod web_search;

@@ -16,15 +16,16 @@ use prospector_core::Problem;
 use prospector_schema::{Database, Entry, SchemaDiscovery, describe};
 use tokio_util::task::AbortOnDropHandle;
 
-pub(super) use self::{entry::DatabaseEntry, values::refresh_values};
+pub(super) use self::{
+    entry::{DatabaseEntry, HARMLESS, check},
+    values::refresh_values,
+};
 use self::{
     find::{Found, find},
     values::{ValueSource, check_columns},
 };
 use super::{
     cache::{Cache, fingerprint},
-    entry::EntryReader,
-    node::Placed,
     section::{Folders, Opening, Section},
     web::ago,
 };
@@ -47,10 +48,6 @@ pub(super) struct OpenedDatabases {
 impl Section for Databases {
     type Entry = DatabaseEntry;
     type Loaded = (Arc<SchemaDiscovery>, OpenedDatabases);
-
-    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<DatabaseEntry> {
-        entry::read(reader, at, entry)
-    }
 
     fn files(entries: &[DatabaseEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
         if entries.iter().any(|entry| entry.server.is_some() || entry.service.is_some()) {
