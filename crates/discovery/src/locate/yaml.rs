@@ -144,7 +144,7 @@ fn relative(path: &Path, base: &Path) -> PathBuf {
 }
 
 /// Renders a text as YAML, quoted unless it can only be a text.
-fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '.' | '/'))
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))
         && text.parse::<f64>().is_err()
