@@ -180,9 +180,9 @@ fn init_declares_joins_between_files() {
         assert!(written.lines().any(|found| found == line), "{line} is not in\n{written}");
     }
     let catalog = ["--catalog", "sales/catalog.yaml"];
-    let refreshed = folder.run(&[&["refresh"], &catalog[..]].concat()).json(0);
+    let refreshed = folder.run(&[&["refresh"][..], &catalog].concat()).json(0);
     assert_eq!(refreshed["problems"], json!([]));
-    let answer = folder.run(&[&["ask", "total by company"], &catalog[..]].concat());
+    let answer = folder.run(&[&["ask", "total by company"][..], &catalog].concat());
     assert!(answer.out.contains("Acme") && answer.out.contains("18"), "{answer:?}");
 
     // The same column in files without a common value is no join.
