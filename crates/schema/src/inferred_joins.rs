@@ -49,9 +49,11 @@ impl SchemaDiscovery {
         }
         let (candidates, mut is_complete) = list_candidates(tables, &shown);
         let end = Instant::now() + MAX_TIME;
-        let Ok(unique) = tokio::time::timeout_at(end, find_unique(connector, tables, &candidates)).await else {
+        let Ok((unique, are_all)) = tokio::time::timeout_at(end, find_unique(connector, tables, &candidates)).await
+        else {
             return Some(InferredJoins { joins: Vec::new(), is_complete: false });
         };
+        is_complete &= are_all;
         let mut verified: Vec<(Candidate, u8)> = Vec::new();
         for candidate in candidates.into_iter().filter(|candidate| unique.contains(&candidate.to)) {
             let (from, to) = (key_end(tables, &candidate.from), key_end(tables, &candidate.to));
@@ -86,8 +88,12 @@ fn list_candidates(tables: &[Table], shown: &[usize]) -> (Vec<Candidate>, bool) 
     (candidates, is_complete)
 }
 
-/// Returns the referenced columns that are unique and have no nulls.
-async fn find_unique(connector: &dyn Connector, tables: &[Table], candidates: &[Candidate]) -> Vec<(usize, String)> {
+/// Returns the referenced columns that are unique and have no nulls, and whether all of them were measured.
+async fn find_unique(
+    connector: &dyn Connector,
+    tables: &[Table],
+    candidates: &[Candidate],
+) -> (Vec<(usize, String)>, bool) {
     let mut wanted: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for Candidate { to: (table, column), .. } in candidates {
         let columns = wanted.entry(*table).or_default();
@@ -95,21 +101,25 @@ async fn find_unique(connector: &dyn Connector, tables: &[Table], candidates: &[
             columns.push(column.clone());
         }
     }
-    let mut unique = Vec::new();
+    let (mut unique, mut are_all) = (Vec::new(), true);
     for (at, columns) in wanted {
         let table = &tables[at];
         let Some(rows) = table.row_count.filter(|rows| *rows <= MAX_ROWS && !table.row_count_estimated) else {
+            are_all = false;
             continue;
         };
         let read = tokio::time::timeout(EXTENT.wait, connector.statistics(&table.name, &columns)).await;
-        let Ok(Ok(statistics)) = read else { continue };
+        let Ok(Ok(statistics)) = read else {
+            are_all = false;
+            continue;
+        };
         let is_unique = |column: &String| {
             let measured = statistics.iter().find(|measured| measured.column == *column);
             measured.is_some_and(|one| !one.estimated && one.nulls == 0 && one.cardinality == rows)
         };
         unique.extend(columns.into_iter().filter(is_unique).map(|column| (at, column)));
     }
-    unique
+    (unique, are_all)
 }
 
 /// Selects one join per referencing column, one key per referenced table, and one direction of a one-to-one join. Keys by
@@ -215,6 +225,14 @@ mod tests {
         let expected = ["grades", "addresses"]
             .map(|name| format!("{name}.student_no = students.student_no (inferred, 100 % match)"));
         assert_eq!(infer(tables, fake).await, expected);
+    }
+
+    #[tokio::test]
+    async fn tables_beyond_the_limits_are_reported() {
+        let tables = vec![rows(9, table("a", &["id", "b_id"])), rows(MAX_ROWS + 1, table("b", &["id"]))];
+        let fake = Fake::new(tables.clone()).holding("a", "b_id", numbers(0..9)).holding("b", "id", numbers(0..9));
+        let found = discovery(tables, fake).infer_joins("shop").await.unwrap();
+        assert_eq!(found, InferredJoins { joins: Vec::new(), is_complete: false });
     }
 
     #[tokio::test]
