@@ -22,6 +22,7 @@ mod metrics;
 mod names;
 mod node;
 pub(crate) mod preload;
+pub(crate) mod proposed_joins;
 mod redaction;
 mod section;
 mod segments;

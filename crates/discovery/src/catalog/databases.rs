@@ -11,9 +11,9 @@ use std::{
 };
 
 use futures::{StreamExt, stream};
-use prospector_connect::{ConnectError, Connector, open, source::Source};
+use prospector_connect::{ConnectError, Connector, error::Cause, open, source::Source};
 use prospector_core::Problem;
-use prospector_schema::{Database, Entry, SchemaDiscovery, describe};
+use prospector_schema::{Database, Entry, SchemaDiscovery, SchemaError, describe};
 use tokio_util::task::AbortOnDropHandle;
 
 pub(super) use self::{
@@ -205,7 +205,11 @@ async fn describe_one(found: Found, cache: Cache) -> Described {
         }
         Err(error) => {
             let problem = Problem::error(found.place, error.to_string());
-            failed(problem.advise("repair or remove it; the rest of the catalog is used"))
+            let SchemaError::Describe { source, .. } = error;
+            failed(problem.advise(match source.cause() {
+                Cause::Locked => "the rest of the catalog is used",
+                _ => "repair or remove it; the rest of the catalog is used",
+            }))
         }
     }
 }

@@ -126,7 +126,7 @@ fn relative(path: &Path, base: &Path) -> PathBuf {
 }
 
 /// Renders a text as YAML, quoted unless it is read as the same text without quotes.
-fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '.' | '/'))
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'));
     let is_text = || matches!(serde_saphyr::from_str(text), Ok(Value::String(read)) if read == text);
