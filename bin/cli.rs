@@ -382,7 +382,7 @@ pub(crate) struct SqlArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ToolsArgs {
     /// The tool set: compact has six tools that take ids of any kind, full has one tool per task
-    #[arg(long, value_enum, default_value_t = ProfileName::Full)]
+    #[arg(long, value_enum, default_value_t)]
     pub(crate) profile: ProfileName,
     /// Include the tools that run queries
     #[arg(long)]

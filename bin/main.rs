@@ -89,7 +89,7 @@ async fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
         Command::Serve(args) => commands::serve(args, settings).await,
         Command::Run(args) => commands::run(args, settings).await,
         Command::Check(args) => commands::check(args, settings).await,
-        Command::Init(args) => commands::init(&args, settings),
+        Command::Init(args) => commands::init(&args, settings).await,
         Command::Add(args) => commands::add(args, settings).await,
         Command::Doctor(args) => commands::doctor(args, settings).await,
         Command::Bench(args) => commands::bench(args.command, settings).await,

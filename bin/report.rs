@@ -86,9 +86,14 @@ impl Report {
         match format.unwrap_or_else(usual_format) {
             ReportFormat::Json => output::json(&self.json),
             ReportFormat::Jsonl => self.print_lines(),
-            ReportFormat::Csv => output::raw(&self.first().for_csv()?),
-            ReportFormat::CsvSafe => output::raw(&self.first().without_formulas().for_csv()?),
-            ReportFormat::Md => output::text(&self.join(Table::for_markdown, |title| format!("**{title}**\n"))),
+            ReportFormat::Csv => output::raw(self.first().write_csv(true)?.trim_end_matches('\n')),
+            ReportFormat::CsvSafe => {
+                output::raw(self.first().without_formulas().write_csv(true)?.trim_end_matches('\n'))
+            }
+            ReportFormat::Md => {
+                let show = |table: &Table| table.write_markdown(true).trim_end_matches('\n').to_owned();
+                output::text(&self.join(show, |title| format!("**{title}**\n")))
+            }
             ReportFormat::Table | ReportFormat::Text => {
                 let width = width();
                 // With notes, an empty table is omitted.
@@ -107,9 +112,9 @@ impl Report {
 
     fn print_lines(&self) -> anyhow::Result<()> {
         match &self.json {
-            _ if self.is_rows => match self.first().for_lines() {
-                lines if lines.is_empty() => Ok(()),
-                lines => output::json_lines(&lines),
+            _ if self.is_rows => match self.first().write_lines().trim_end_matches('\n') {
+                "" => Ok(()),
+                lines => output::json_lines(lines),
             },
             Value::Array(items) if items.is_empty() => Ok(()),
             Value::Array(items) => {

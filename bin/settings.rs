@@ -15,10 +15,6 @@ use crate::pager::{Pager, USUAL};
 /// Default places of a catalog.
 pub(crate) const DEFAULT_CATALOGS: [&str; 2] = ["catalog.yaml", "catalog/catalog.yaml"];
 
-/// Environment variables with numbers.
-const NUMBERS: [&str; 4] =
-    ["PROSPECTOR_MAX_ROUNDS", "PROSPECTOR_MAX_CALLS", "PROSPECTOR_MAX_SECONDS", "PROSPECTOR_CALLS_AT_ONCE"];
-
 /// Minimum query memory, in MB: thread stacks use part of it.
 const MIN_QUERY_MEMORY: u64 = 512;
 
@@ -30,8 +26,6 @@ pub(crate) struct Settings {
     /// Sources that replace a catalog file.
     sources: Vec<String>,
     pub(crate) state: Option<PathBuf>,
-    /// The user's cache folder.
-    cache: Option<PathBuf>,
     pub(crate) home: Option<PathBuf>,
     pub(crate) log: String,
     pub(crate) providers: ProviderSettings,
@@ -40,10 +34,6 @@ pub(crate) struct Settings {
     pub(crate) export: Export,
     model: Option<String>,
     embedder: Option<EmbedderName>,
-    embedder_variable: Option<String>,
-    query_memory: Option<String>,
-    /// Values of the variables with numbers.
-    numbers: Vec<(&'static str, String)>,
     workers: OnceLock<Workers>,
 }
 
@@ -70,7 +60,6 @@ impl Settings {
                 .or_else(found),
             sources: cli.sources(),
             state: cli.state.clone().or_else(|| variable("PROSPECTOR_STATE").map(PathBuf::from)),
-            cache: cache_folder(),
             home: variable("HOME").map(PathBuf::from),
             log: variable("PROSPECTOR_LOG").unwrap_or_else(|| "warn".into()),
             providers,
@@ -78,9 +67,6 @@ impl Settings {
             export: Export::from_environment(),
             model: variable("PROSPECTOR_MODEL"),
             embedder: cli.embedder.clone(),
-            embedder_variable: variable("PROSPECTOR_EMBEDDER"),
-            query_memory: variable("PROSPECTOR_QUERY_MEMORY"),
-            numbers: NUMBERS.iter().filter_map(|name| Some((*name, variable(name)?))).collect(),
             workers: OnceLock::new(),
         }
     }
@@ -101,22 +87,13 @@ impl Settings {
     pub(crate) fn limit_args(&self, flags: &LimitArgs) -> anyhow::Result<LimitArgs> {
         let or = |flag: Option<u32>, name, least, most| match flag {
             Some(given) => Ok(Some(given)),
-            None => self.number(name, least..=most),
+            None => number(name, least..=most),
         };
         Ok(LimitArgs {
             max_rounds: or(flags.max_rounds, "PROSPECTOR_MAX_ROUNDS", 2, 100)?,
             max_calls: or(flags.max_calls, "PROSPECTOR_MAX_CALLS", 1, 1_000)?,
             max_seconds: or(flags.max_seconds, "PROSPECTOR_MAX_SECONDS", 1, 86_400)?,
             calls_at_once: or(flags.calls_at_once, "PROSPECTOR_CALLS_AT_ONCE", 1, 1_000)?,
-        })
-    }
-
-    /// Returns a variable of [`NUMBERS`] if it is set.
-    fn number(&self, name: &str, range: RangeInclusive<u32>) -> anyhow::Result<Option<u32>> {
-        let Some((_, text)) = self.numbers.iter().find(|(known, _)| *known == name) else { return Ok(None) };
-        let number = text.parse().ok().filter(|number| range.contains(number));
-        number.map(Some).ok_or_else(|| {
-            anyhow::anyhow!("{name} is `{text}`; set it to a number from {} to {}", range.start(), range.end())
         })
     }
 
@@ -138,12 +115,11 @@ impl Settings {
 
     /// Returns the embedder: from the flag, the environment, or the built-in table.
     pub(crate) fn embedder(&self) -> anyhow::Result<EmbedderName> {
-        match (&self.embedder, &self.embedder_variable) {
-            (Some(name), _) => Ok(name.clone()),
-            (None, Some(name)) => EmbedderName::parse(name)
-                .map_err(|error| anyhow::anyhow!("PROSPECTOR_EMBEDDER is `{name}`, but {error}")),
-            (None, None) => Ok(EmbedderName::Static),
+        if let Some(name) = &self.embedder {
+            return Ok(name.clone());
         }
+        let Some(name) = variable("PROSPECTOR_EMBEDDER") else { return Ok(EmbedderName::Static) };
+        EmbedderName::parse(&name).map_err(|error| anyhow::anyhow!("PROSPECTOR_EMBEDDER is `{name}`, but {error}"))
     }
 
     /// Returns the worker processes that run queries over several databases or over files: this program again. They are shared within this
@@ -154,7 +130,7 @@ impl Settings {
         }
         let mut worker = Worker::new(this_program()?, [QUERY_WORKER]);
         worker.name = Some("planner".into());
-        if let Some(megabytes) = &self.query_memory {
+        if let Some(megabytes) = variable("PROSPECTOR_QUERY_MEMORY") {
             let megabytes: u64 =
                 megabytes.parse().ok().filter(|mb| (MIN_QUERY_MEMORY..=1 << 30).contains(mb)).ok_or_else(|| {
                     anyhow::anyhow!("PROSPECTOR_QUERY_MEMORY is `{megabytes}`; set it to a number of MB, at least {MIN_QUERY_MEMORY}")
@@ -200,7 +176,7 @@ impl Settings {
             (Some(state), _) => Ok(state.clone()),
             (None, []) => Ok(self.catalog_file()?.parent().unwrap_or(Path::new("")).join(".prospector")),
             (None, sources) => {
-                let cache = self.cache.as_ref().ok_or_else(|| {
+                let cache = cache_folder().ok_or_else(|| {
                     anyhow::anyhow!("no folder for the index: HOME is not set; set one with --state FOLDER")
                 })?;
                 Ok(cache.join("prospector").join(name_folder(sources)))
@@ -260,6 +236,15 @@ impl Export {
         let named = self.exporter.as_deref().map(str::trim);
         !self.disabled && named != Some("none") && (named.is_some() || self.endpoint.is_some())
     }
+}
+
+/// Returns a variable with a number if it is set.
+fn number(name: &str, range: RangeInclusive<u32>) -> anyhow::Result<Option<u32>> {
+    let Some(text) = variable(name) else { return Ok(None) };
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.map(Some).ok_or_else(|| {
+        anyhow::anyhow!("{name} is `{text}`; set it to a number from {} to {}", range.start(), range.end())
+    })
 }
 
 /// Returns the path of this program, on Linux even if its file was replaced meanwhile.

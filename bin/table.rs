@@ -105,11 +105,6 @@ impl Table {
         lines.join("\n")
     }
 
-    /// Formats the table as Markdown.
-    pub(crate) fn for_markdown(&self) -> String {
-        self.write_markdown(true).trim_end_matches('\n').to_owned()
-    }
-
     /// Formats the rows as lines of Markdown, with or without the header.
     pub(crate) fn write_markdown(&self, with_head: bool) -> String {
         let escape = |text: &str| visible(text).replace('\\', "\\\\").replace('|', "\\|").replace('\n', "<br>");
@@ -123,12 +118,7 @@ impl Table {
         head.chain(rows).map(|line| line + "\n").collect()
     }
 
-    /// Formats the table as CSV (RFC 4180, with line feeds), with a header.
-    pub(crate) fn for_csv(&self) -> anyhow::Result<String> {
-        Ok(self.write_csv(true)?.trim_end_matches('\n').to_owned())
-    }
-
-    /// Formats the rows as lines of CSV, with or without the header.
+    /// Formats the rows as lines of CSV (RFC 4180, with line feeds), with or without the header.
     pub(crate) fn write_csv(&self, with_head: bool) -> anyhow::Result<String> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         if with_head {
@@ -152,11 +142,6 @@ impl Table {
             }
         }
         self
-    }
-
-    /// Formats the rows as JSON Lines.
-    pub(crate) fn for_lines(&self) -> String {
-        self.write_lines().trim_end_matches('\n').to_owned()
     }
 
     /// Formats the rows as JSON Lines with a final line end.
@@ -290,19 +275,23 @@ mod tests {
             table
         };
         let expected = "'=name,n\n\"'=HYPERLINK(\"\"http://x\"\")\",-1\n'+1+2,-2.5\n'-2+3,-7\n'@SUM(A1),+1.5e3\n\
-                        '\t=1,'-inf\n\"'=a, b\",\na=b,1-2";
-        assert_eq!(table().without_formulas().for_csv().ok().as_deref(), Some(expected));
-        assert_eq!(table().for_csv().ok(), Some(expected.replace('\'', "")), "plain CSV has the values as they are");
+                        '\t=1,'-inf\n\"'=a, b\",\na=b,1-2\n";
+        assert_eq!(table().without_formulas().write_csv(true).ok().as_deref(), Some(expected));
+        assert_eq!(
+            table().write_csv(true).ok(),
+            Some(expected.replace('\'', "")),
+            "plain CSV has the values as they are"
+        );
     }
 
     #[test]
     fn programs_get_rows_that_they_can_read() {
         assert_eq!(
-            table().for_csv().ok().as_deref(),
-            Some("name,total,note\n名前,12.5,\"a|b\n\"\"c\"\"\"\né\u{1b}[31m,3,")
+            table().write_csv(true).ok().as_deref(),
+            Some("name,total,note\n名前,12.5,\"a|b\n\"\"c\"\"\"\né\u{1b}[31m,3,\n")
         );
-        assert_eq!(table().for_markdown().lines().nth(2), Some("| 名前 | 12.5 | a\\|b<br>\"c\" |"));
-        assert_eq!(table().for_lines().lines().nth(1), Some("{\"name\":\"é\\u001b[31m\",\"total\":3,\"note\":null}"));
-        assert_eq!(Table::new(["a"]).for_csv().ok().as_deref(), Some("a"));
+        assert_eq!(table().write_markdown(true).lines().nth(2), Some("| 名前 | 12.5 | a\\|b<br>\"c\" |"));
+        assert_eq!(table().write_lines().lines().nth(1), Some("{\"name\":\"é\\u001b[31m\",\"total\":3,\"note\":null}"));
+        assert_eq!(Table::new(["a"]).write_csv(true).ok().as_deref(), Some("a\n"));
     }
 }

@@ -23,10 +23,10 @@ Into --out it writes one folder an estate, with `catalog.yaml`, `queries.jsonl` 
 Then:
 
     planner bench tokens --estate OUT/databases --estate OUT/databases-spider2 --estate OUT/databases-spider_kaggle \\
-        --estate OUT/apis --estate OUT/documents --estate OUT/all --prompt minimal --limit 60 \\
-        --markdown saved.md    (and with --profile full, to compare the sets of tools)
+        --estate OUT/apis --estate OUT/documents --estate OUT/all --prompt minimal --limit 60
+        (and with --profile full, to compare the sets of tools)
     planner bench tokens --estate OUT/tables-10 --estate OUT/tables-100 --estate OUT/tables-1000 \\
-        --estate OUT/tables-10000 --prompt minimal --markdown growth.md
+        --estate OUT/tables-10000 --prompt minimal
     planner bench tokens --estate OUT/schema --limit 300
 
 What it does not show: a catalog with rows (the schemas here are without data, so that nobody samples a value), and what

@@ -24,7 +24,7 @@ pub(crate) enum BenchCommand {
     Calibration(CalibrationArgs),
     /// Write the ranking features of each candidate, from which the weights are learned
     Features(FeaturesArgs),
-    /// Compare tokens with discovery to a prompt with the whole catalog, and score the plans
+    /// Compare tokens with discovery to a prompt with the whole catalog, and verify the plans
     Tokens(TokensArgs),
     /// Verify plans that are known to be correct or wrong, and count failures and warnings
     Wordings(WordingsArgs),
@@ -80,14 +80,14 @@ pub(crate) struct AnswersBenchArgs {
 #[derive(Debug, Args)]
 pub(crate) struct TokensArgs {
     /// The questions over the catalog, one per line: {"id", "query", "gold": [...], "kind"?, "dataset"?}
-    #[arg(long, value_name = "FILE", required_unless_present_any = ["estates", "replay", "tools"])]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["estates", "tools"])]
     pub(crate) queries: Option<PathBuf>,
     /// A folder with catalog.yaml and queries.jsonl, instead of the catalog; may be repeated
     #[arg(long = "estate", value_name = "FOLDER", conflicts_with = "queries")]
     pub(crate) estates: Vec<PathBuf>,
-    /// The tool set; may be repeated
-    #[arg(long = "profile", value_enum, value_name = "NAME")]
-    pub(crate) profiles: Vec<ProfileName>,
+    /// The tool set: compact has six tools that take ids of any kind, full has one tool per task
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) profile: ProfileName,
     /// The model [default: offline]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
@@ -97,28 +97,12 @@ pub(crate) struct TokensArgs {
     /// The form of the prompt [default: by model and size]
     #[arg(long, value_enum)]
     pub(crate) prompt: Option<PromptName>,
-    /// Evaluate the runs of this file, as written by --record, instead of asking a model
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["estates", "queries", "profiles", "model", "prompt", "limit"])]
-    pub(crate) replay: Option<PathBuf>,
-    /// Write the runs to this file, one JSON object per line
-    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
-    pub(crate) record: Option<PathBuf>,
-    /// Write the table to this file too
-    #[arg(long, value_name = "FILE")]
-    pub(crate) markdown: Option<PathBuf>,
     /// No table on standard error
     #[arg(long)]
     pub(crate) json: bool,
-    /// The model whose cache prices are used [default: the model, or claude-sonnet-4-5 if it has no prices]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) prices: Option<String>,
     /// Instead of planning, compare all definitions of tools, compressed lists and search, with their recall: a folder
     /// with catalog.jsonl (tools or operations) and queries.jsonl; repeat it to add distractors
-    #[arg(
-        long,
-        value_name = "FOLDER",
-        conflicts_with_all = ["queries", "estates", "profiles", "model", "prompt", "replay", "record", "prices"]
-    )]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["queries", "estates", "profile", "model", "prompt"])]
     pub(crate) tools: Vec<PathBuf>,
     /// The numbers of tools
     #[arg(
@@ -126,7 +110,7 @@ pub(crate) struct TokensArgs {
         value_name = "N",
         value_delimiter = ',',
         default_values_t = [50, 500, 5_000],
-        conflicts_with_all = ["queries", "estates", "replay"],
+        conflicts_with_all = ["queries", "estates"],
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub(crate) sizes: Vec<u32>,

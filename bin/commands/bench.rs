@@ -28,9 +28,6 @@ use crate::{
     settings::Settings,
 };
 
-/// The model whose cache prices are used if the model has none.
-const DEFAULT_PRICES: &str = "claude-sonnet-4-5";
-
 /// Runs one benchmark.
 pub(crate) async fn bench(command: BenchCommand, settings: &Settings) -> anyhow::Result<Exit> {
     match command {
@@ -77,16 +74,8 @@ async fn bench_tokens(args: &TokensArgs, settings: &Settings) -> anyhow::Result<
     }
     let options = || Ok(options_without_state(settings)?);
     let setup = setup(args, settings, &options)?;
-    let prices = match &args.prices {
-        Some(name) => name.clone(),
-        None if setup.info.price.is_some() => setup.model.name().to_owned(),
-        None => DEFAULT_PRICES.to_owned(),
-    };
-    let prices = tokens::Prices { info: capabilities(settings, &prices)?, model: prices };
-    let report = tokens::measure(&setup, &prices).await.map_err(explain)?;
-    let table = report.table();
-    write(args.markdown.as_deref(), &table)?;
-    print(&report, &table, args.json)
+    let report = tokens::measure(&setup).await.map_err(explain)?;
+    print(&report, &report.table(), args.json)
 }
 
 async fn bench_tool_lists(args: &TokensArgs, settings: &Settings) -> anyhow::Result<Exit> {
@@ -101,9 +90,7 @@ async fn bench_tool_lists(args: &TokensArgs, settings: &Settings) -> anyhow::Res
         notify: &|problems| output::problems(problems, false),
     };
     let report = tool_lists::measure(&setup).await.map_err(explain)?;
-    let table = report.table();
-    write(args.markdown.as_deref(), &table)?;
-    print(&report, &table, args.json)
+    print(&report, &report.table(), args.json)
 }
 
 async fn bench_wordings(args: &WordingsArgs, settings: &Settings) -> anyhow::Result<Exit> {
@@ -149,10 +136,6 @@ async fn corpus(records: Option<&Path>, settings: &Settings) -> anyhow::Result<C
 /// Sets up a benchmark from its flags. Without a model flag it uses the built-in planner, so that it costs nothing.
 fn setup<'a>(args: &TokensArgs, settings: &Settings, options: &'a OptionsFn<'a>) -> anyhow::Result<Setup<'a>> {
     let name = args.model.as_deref().unwrap_or(Offline::NAME);
-    let mut profiles: Vec<Profile> = args.profiles.iter().map(|profile| (*profile).into()).collect();
-    if profiles.is_empty() {
-        profiles.push(Profile::DEFAULT);
-    }
     let info = capabilities(settings, name)?;
     Ok(Setup {
         model: model(settings, name)?,
@@ -160,10 +143,8 @@ fn setup<'a>(args: &TokensArgs, settings: &Settings, options: &'a OptionsFn<'a>)
         sources: sources(args, settings)?,
         queries: args.queries.clone(),
         limit: args.limit,
-        profiles,
+        profile: args.profile.into(),
         prompt: args.prompt.map(Into::into),
-        replay: args.replay.clone(),
-        record: args.record.clone(),
         state: settings.state.clone(),
         options,
         notify: &report_problems,

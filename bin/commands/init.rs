@@ -10,7 +10,11 @@ use std::{
 
 use anyhow::Context as _;
 use prospector_core::Problem;
-use prospector_discovery::sources::{Finding, LocateError, begin, locate, schema, surroundings};
+use prospector_discovery::CatalogOptions;
+use prospector_discovery::sources::{
+    Address, CatalogSource, Finding, FindingKind, LocateError, ProposedJoin, ProposedJoins, begin, declare_joins,
+    locate, propose_joins, schema, surroundings, write_file,
+};
 use serde::Serialize;
 use serde_json::json;
 
@@ -18,6 +22,7 @@ use crate::{
     Exit,
     cli::InitArgs,
     output,
+    progress::Progress,
     report::Report,
     settings::{self, Settings},
     table::Table,
@@ -29,12 +34,14 @@ struct NewCatalog {
     created: PathBuf,
     found: Vec<Finding>,
     skipped: Vec<Problem>,
+    /// Joins that the values of files suggest.
+    joins: Vec<ProposedJoin>,
     /// Variables to set, because secrets are not written.
     variables: Vec<String>,
 }
 
 /// Writes the catalog, unless it exists.
-pub(crate) fn init(args: &InitArgs, settings: &Settings) -> anyhow::Result<Exit> {
+pub(crate) async fn init(args: &InitArgs, settings: &Settings) -> anyhow::Result<Exit> {
     anyhow::ensure!(!settings.has_sources(), "pass the folders to search without --on");
     let path = catalog_path(args, settings)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -59,8 +66,58 @@ pub(crate) fn init(args: &InitArgs, settings: &Settings) -> anyhow::Result<Exit>
     if let Err(error) = schema::write(folder) {
         output::say(&format!("warning: cannot write {}, which editors read: {error}", schema::FILE));
     }
-    print(&NewCatalog { created: path, found, skipped, variables }, args)?;
+    let has_files = |finding: &Finding| {
+        matches!(finding.kind, FindingKind::Databases(_)) && matches!(finding.address, Address::Path(_))
+    };
+    let proposed = match found.iter().any(has_files) {
+        true => add_joins(&path, text, settings).await.unwrap_or_else(|error| {
+            output::say(&format!("warning: the catalog has no joins: {error:#}"));
+            ProposedJoins::default()
+        }),
+        false => ProposedJoins::default(),
+    };
+    let notes = describe_joins(&proposed, &path);
+    print(&NewCatalog { created: path, found, skipped, joins: proposed.joins, variables }, &notes, args)?;
     Ok(Exit::Good)
+}
+
+/// Adds the joins that the values of files suggest to the catalog.
+async fn add_joins(path: &Path, text: String, settings: &Settings) -> anyhow::Result<ProposedJoins> {
+    let progress = Progress::new();
+    let report = |phase, done, total| progress.report(phase, done, total);
+    let options = CatalogOptions {
+        state: settings.state.clone(),
+        environment: &settings::variable,
+        progress: &report,
+        ..CatalogOptions::default()
+    };
+    let source = CatalogSource::Text { path: path.to_owned(), text: text.clone() };
+    let proposed = propose_joins(source, options).await?;
+    if !proposed.joins.is_empty() {
+        write_file(path, &declare_joins(&text, &proposed.joins)?)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(proposed)
+}
+
+/// Returns one line per join, and how to change them.
+fn describe_joins(proposed: &ProposedJoins, path: &Path) -> Vec<String> {
+    let mut notes: Vec<String> =
+        proposed.joins.iter().map(|ProposedJoin { database, join }| format!("join in {database}: {join}")).collect();
+    let file = path.display();
+    if !notes.is_empty() {
+        notes.push(format!("to remove a join, delete its line under `joins` in {file}"));
+    }
+    let without = proposed.examined.iter().filter(|name| proposed.joins.iter().all(|join| join.database != **name));
+    notes.extend(without.map(|name| {
+        format!(
+            "no joins were found between the tables of {name}: questions over several of them need `joins` in {file}"
+        )
+    }));
+    notes.extend(proposed.partial.iter().map(|name| {
+        format!("{name} is too large to compare all its tables: add joins that are missing to `joins` in {file}")
+    }));
+    notes
 }
 
 /// Returns where the catalog is written: `--catalog`, the single folder that is searched, or the current folder.
@@ -113,7 +170,7 @@ fn look(
     Ok((found, skipped, variables))
 }
 
-fn print(new_catalog: &NewCatalog, args: &InitArgs) -> anyhow::Result<()> {
+fn print(new_catalog: &NewCatalog, notes: &[String], args: &InitArgs) -> anyhow::Result<()> {
     let mut table = Table::new(["section", "name", "where", "files"]);
     for finding in &new_catalog.found {
         table.push([
@@ -127,6 +184,9 @@ fn print(new_catalog: &NewCatalog, args: &InitArgs) -> anyhow::Result<()> {
     for problem in &new_catalog.skipped {
         let advice = problem.advice.as_ref().map(|advice| format!(" ({advice})")).unwrap_or_default();
         report = report.with_note(format!("{}: {}{advice}", problem.place, problem.reason));
+    }
+    for note in notes {
+        report = report.with_note(note.as_str());
     }
     report.print(args.format)?;
     for variable in &new_catalog.variables {

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use prospector_agent::{Models, Planner};
+use prospector_agent::Models;
 use prospector_bench::questions::cases::{self, Case, Comparison, Report, Tester};
 use prospector_discovery::Catalog;
 use tokio_util::sync::CancellationToken;
@@ -38,18 +38,17 @@ pub(crate) async fn test(args: TestArgs, settings: &Settings) -> anyhow::Result<
     };
     if let Some(question) = &args.add {
         anyhow::ensure!(!question.trim().is_empty(), "the question is empty");
-        let asker = Asker::new(&catalog, first, &args, settings)?;
-        let case = asker.tester(&cancel).add(&path, question).await?;
+        let case = tester(&catalog, first, &args, settings, &cancel)?.add(&path, question).await?;
         output::say(&format!("appended to {}; review it before you rely on it", path.display()));
         output::text(&case)?;
         return Ok(Exit::Good);
     }
-    let report = Asker::new(&catalog, first, &args, settings)?.tester(&cancel).run(&asked).await;
+    let report = tester(&catalog, first, &args, settings, &cancel)?.run(&asked).await;
     let Some(second) = second else {
         print(&report, args.format)?;
         return Ok(exit(&report));
     };
-    let second = Asker::new(&catalog, second, &args, settings)?.tester(&cancel).run(&asked).await;
+    let second = tester(&catalog, second, &args, settings, &cancel)?.run(&asked).await;
     let both = Comparison { first: report, second };
     match args.format {
         TestFormat::Text => output::text(&both.table())?,
@@ -73,41 +72,25 @@ fn read_cases(path: &std::path::Path, args: &TestArgs) -> anyhow::Result<Vec<Cas
     anyhow::ensure!(problems.is_empty(), "{} has invalid cases", path.display());
     let is_wanted =
         |case: &Case| args.only.is_empty() || args.only.iter().any(|part| case.name.contains(part.as_str()));
-    let wanted: Vec<Case> = read.cases.into_iter().filter(is_wanted).collect();
+    let wanted: Vec<Case> = read.into_iter().filter(is_wanted).collect();
     anyhow::ensure!(!wanted.is_empty(), "no case is selected");
     Ok(wanted)
 }
 
-/// A model over the catalog.
-struct Asker {
-    planner: Planner,
-    model: String,
-    limits: (prospector_agent::Limits, prospector_agent::Limits),
-    jobs: usize,
-    repeat: usize,
-}
-
-impl Asker {
-    fn new(catalog: &Arc<Catalog>, models: Models, args: &TestArgs, settings: &Settings) -> anyhow::Result<Self> {
-        let limits = (
-            settings.limits(&args.limits, models.limits_of_answers())?,
-            settings.limits(&args.limits, models.limits())?,
-        );
-        let model = models.chat.name().to_owned();
-        let planner = planner(catalog, models, args.profile.into());
-        Ok(Asker { planner, model, limits, jobs: args.jobs as usize, repeat: args.repeat as usize })
-    }
-
-    fn tester(&self, cancel: &CancellationToken) -> Tester<'_> {
-        Tester {
-            planner: &self.planner,
-            model: self.model.clone(),
-            limits: self.limits,
-            jobs: self.jobs,
-            repeat: self.repeat,
-            cancel: cancel.clone(),
-        }
-    }
+/// Sets up runs with these models over the catalog.
+fn tester(
+    catalog: &Arc<Catalog>,
+    models: Models,
+    args: &TestArgs,
+    settings: &Settings,
+    cancel: &CancellationToken,
+) -> anyhow::Result<Tester> {
+    let limits =
+        (settings.limits(&args.limits, models.limits_of_answers())?, settings.limits(&args.limits, models.limits())?);
+    let model = models.chat.name().to_owned();
+    let planner = planner(catalog, models, args.profile.into());
+    let (jobs, repeat) = (args.jobs as usize, args.repeat as usize);
+    Ok(Tester { planner, model, limits, jobs, repeat, cancel: cancel.clone() })
 }
 
 fn print(report: &Report, format: TestFormat) -> anyhow::Result<()> {

@@ -94,7 +94,7 @@ pub(crate) fn tools(estate: &Estate) -> String {
         ("Full profile", "One tool per action and kind of entry: `--profile full`.", items(&full)),
         (
             "Queries",
-            "Tools that run queries, for `planner ask`, `planner chat` and clients that may run SQL: `planner tools --queries`.",
+            "Tools that run queries, for `planner ask`, `planner chat` and clients that may run SQL: `planner tools --profile full --queries`.",
             &of_engine,
         ),
         ("Over MCP", "What `planner mcp` and `planner serve` list in addition.", &of_server),

@@ -164,6 +164,36 @@ fn init_adds_detected_sources() {
 }
 
 #[test]
+fn init_declares_joins_between_files() {
+    let folder = Folder::new();
+    folder.write("sales/customers.csv", b"customer_no,company\nC1,Acme\nC2,Brown\nC3,Clark\nC4,Dell\n");
+    folder.write("sales/orders.csv", b"id,customer_no,total\n1,C1,5\n2,C3,7\n3,C2,11\n4,C1,13\n5,C4,17\n");
+    let ran = folder.run(&["init", "sales"]);
+    let join = "orders.customer_no = customers.customer_no (inferred, 100 % match)";
+    assert_eq!(ran.json(0)["joins"], json!([{"database": "sales", "join": join}]));
+    let written = fs::read_to_string(folder.path("sales/catalog.yaml")).unwrap();
+    for line in [
+        "  - {name: orders, table: sales.orders}",
+        "  - {name: customers, table: sales.customers, key: customer_no}",
+        "  - {from: orders.customer_no, to: customers.customer_no}",
+    ] {
+        assert!(written.lines().any(|found| found == line), "{line} is not in\n{written}");
+    }
+    let catalog = ["--catalog", "sales/catalog.yaml"];
+    let refreshed = folder.run(&[&["refresh"][..], &catalog].concat()).json(0);
+    assert_eq!(refreshed["problems"], json!([]));
+    let answer = folder.run(&[&["ask", "total by company"][..], &catalog].concat());
+    assert!(answer.out.contains("Acme") && answer.out.contains("18"), "{answer:?}");
+
+    // The same column in files without a common value is no join.
+    folder.write("other/customers.csv", b"customer_no,company\nC7,Acme\nC8,Brown\nC9,Clark\n");
+    folder.write("other/orders.csv", &fs::read(folder.path("sales/orders.csv")).unwrap());
+    let text = folder.run(&["init", "other", "--format", "text"]).out;
+    assert!(text.contains("no joins were found between the tables of other"), "{text}");
+    assert!(!fs::read_to_string(folder.path("other/catalog.yaml")).unwrap().contains("\njoins:"));
+}
+
+#[test]
 fn interactive_init_asks_for_each_source() {
     let folder = Folder::new();
     let init = |answers: &str| Ran::of(folder.0.bare().args(["init", "--interactive"]).write_stdin(answers.to_owned()));

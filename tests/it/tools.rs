@@ -113,7 +113,7 @@ fn skill_link() -> String {
 
 #[test]
 fn every_tool_has_a_row_and_a_description() {
-    let specs = Estate::sample().run(["tools"]).json(0);
+    let specs = Estate::sample().run(["tools", "--profile", "full"]).json(0);
     let listed: Vec<&str> = items(&specs).iter().map(|spec| spec["name"].as_str().unwrap()).collect();
     let rows: Vec<&str> = rows().iter().map(|row| row.tool).collect();
     assert_eq!(listed, rows, "the tools by name, each with a row");
@@ -121,6 +121,13 @@ fn every_tool_has_a_row_and_a_description() {
         assert!(spec["description"].as_str().is_some_and(|text| text.len() > 20), "{spec}");
         assert_eq!(spec["input_schema"]["type"], "object", "{spec}");
     }
+}
+
+#[test]
+fn tools_are_those_that_mcp_clients_get() {
+    let estate = Estate::sample();
+    let listed = |args: &[&str]| estate.run([&["tools"], args].concat()).json(0);
+    assert_eq!(listed(&[]), listed(&["--profile", "compact"]));
 }
 
 #[test]
@@ -254,7 +261,7 @@ fn unknown_tools_get_suggestions() {
 #[test]
 fn tools_are_listed_only_for_what_the_catalog_has() {
     let estate = Estate::new("databases:\n- path: pets.csv\n").with("pets.csv", "pet,age\nhamster,2\n");
-    let specs = estate.run(["tools"]).json(0);
+    let specs = estate.run(["tools", "--profile", "full"]).json(0);
     let names: Vec<&str> = items(&specs).iter().map(|spec| spec["name"].as_str().unwrap()).collect();
     assert_holds(&json!(names), &["list_databases", "list_tables", "search"]);
     for absent in ["list_apis", "list_documents", "list_skills"] {

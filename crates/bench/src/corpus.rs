@@ -39,18 +39,8 @@ impl Corpus {
 
     /// Creates a corpus from a catalog and its index.
     pub fn from_catalog(catalog: &Catalog) -> Corpus {
-        Corpus::new(catalog.index.clone(), &catalog_records(catalog))
+        Corpus::new(catalog.index.clone(), &catalog.records())
     }
-}
-
-/// Returns all indexed records of a catalog.
-pub(crate) fn catalog_records(catalog: &Catalog) -> Vec<Record> {
-    let mut records = catalog.schema.records();
-    records.extend(catalog.apis.records());
-    records.extend(catalog.documents.records());
-    records.extend(catalog.facts.records());
-    records.extend(catalog.skills.records());
-    records
 }
 
 /// Needed names that the corpus does not contain. They count as not found.

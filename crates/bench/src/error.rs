@@ -7,15 +7,13 @@ use prospector_discovery::CatalogError;
 use prospector_llm::LlmError;
 use prospector_search::SearchError;
 
-use crate::jsonl;
-
 /// A failed operation of a bench.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     /// A file could not be read.
     #[error("cannot read the {what} {}", path.display())]
     Read {
-        /// Its expected content: `queries`, `records`, `runs`.
+        /// Its expected content: `queries` or `records`.
         what: &'static str,
         /// The file.
         path: PathBuf,
@@ -45,7 +43,7 @@ pub enum BenchError {
     /// A file is empty.
     #[error("{} contains no {what}", path.display())]
     Empty {
-        /// Its expected content: `queries`, `records`, `runs`.
+        /// Its expected content: `queries` or `records`.
         what: &'static str,
         /// The file.
         path: PathBuf,
@@ -133,10 +131,10 @@ pub enum BenchError {
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
     /// It is not JSON.
-    #[error("{}", jsonl::explain(.0))]
+    #[error("{}", explain(.0))]
     Json(serde_json::Error),
     /// It is JSON with an unexpected structure.
-    #[error("not a {what}: {}", jsonl::explain(source))]
+    #[error("not a {what}: {}", explain(source))]
     Shape {
         /// The expected content.
         what: &'static str,
@@ -152,20 +150,16 @@ pub enum LineError {
     /// A negative or non-numeric grade.
     #[error("a grade is negative")]
     NegativeGrade,
-    /// A run in another format.
-    #[error("this run has format {found}, but only {readable} is supported: record it again")]
-    Format {
-        /// The format of the run.
-        found: u64,
-        /// The supported format.
-        readable: u32,
-    },
-    /// An object that is not a run.
-    #[error("not a run: it has no `format`")]
-    NoFormat,
     /// A record that is neither a tool nor an operation.
     #[error(
         "neither a tool with `id`, `server`, `tool` and `inputSchema` nor an operation with `api`, `method` and `path`"
     )]
     NotATool,
+}
+
+/// Formats a JSON error without its line number, as each line is a separate document.
+fn explain(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).map_or(text.clone(), |reason| format!("{reason} (column {})", error.column()))
 }

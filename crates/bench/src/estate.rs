@@ -10,15 +10,12 @@ use prospector_discovery::{Catalog, CatalogOptions, Profile, prompt::PromptForm}
 use prospector_llm::{ChatModel, models::ModelInfo};
 
 use crate::{
-    conversation::{self, Conversation},
-    corpus::catalog_records,
     error::BenchError,
     questions::{self, Question},
-    session::Session,
     targets::TargetNames,
 };
 
-/// The setup of a bench: catalogs, planner, and files for runs.
+/// The setup of a bench: catalogs and planner.
 pub struct Setup<'a> {
     /// The catalogs.
     pub sources: Vec<EstateSource>,
@@ -26,18 +23,14 @@ pub struct Setup<'a> {
     pub queries: Option<PathBuf>,
     /// Maximum number of questions per catalog, sampled evenly.
     pub limit: Option<usize>,
-    /// The tool profiles, one bench each.
-    pub profiles: Vec<Profile>,
+    /// The tool profile.
+    pub profile: Profile,
     /// Overrides the form of the prompt.
     pub prompt: Option<PromptForm>,
     /// The planner.
     pub model: Arc<dyn ChatModel>,
     /// The metadata of the model.
     pub info: ModelInfo,
-    /// Measures the runs in this file instead of new ones.
-    pub replay: Option<PathBuf>,
-    /// Writes the runs to this file.
-    pub record: Option<PathBuf>,
     /// The state folder of a catalog, or the parent of one folder per [`EstateSource::Folder`].
     pub state: Option<PathBuf>,
     /// The options to open a catalog with; its state folder is set from `state`.
@@ -66,17 +59,12 @@ pub(crate) struct Estate {
 }
 
 impl Setup<'_> {
-    /// Opens a catalog with its questions, or with those of the recorded runs.
-    pub(crate) async fn open(
-        &self,
-        source: &EstateSource,
-        replayed: Option<&[Conversation]>,
-    ) -> Result<Estate, BenchError> {
-        let questions = match (replayed, source, &self.queries) {
-            (Some(runs), _, _) => runs.iter().map(|run| run.question.clone()).collect(),
-            (None, EstateSource::Folder(folder), _) => questions::read(&folder.join("queries.jsonl"), None, true)?,
-            (None, _, Some(path)) => questions::read(path, None, true)?,
-            (None, _, None) => return Err(BenchError::NoQuestions),
+    /// Opens a catalog with its questions.
+    pub(crate) async fn open(&self, source: &EstateSource) -> Result<Estate, BenchError> {
+        let questions = match (source, &self.queries) {
+            (EstateSource::Folder(folder), _) => questions::read(&folder.join("queries.jsonl"), None, true)?,
+            (_, Some(path)) => questions::read(path, None, true)?,
+            (_, None) => return Err(BenchError::NoQuestions),
         };
         let questions = questions::sample_evenly(questions, self.limit);
         let (name, path, state) = match source {
@@ -88,33 +76,8 @@ impl Setup<'_> {
         let options = CatalogOptions { state, ..(self.options)().map_err(BenchError::Options)? };
         let (catalog, problems) = Catalog::open(&path, options).await?;
         (self.notify)(&problems);
-        let names = TargetNames::new(&catalog_records(&catalog));
+        let names = TargetNames::new(&catalog.records());
         Ok(Estate { name, catalog, names, questions })
-    }
-
-    /// Creates a planner session on one catalog with one tool profile.
-    pub(crate) fn session<'e>(&self, estate: &'e Estate, profile: Profile, form: Option<PromptForm>) -> Session<'e> {
-        let (chat, info) = (self.model.clone(), self.info);
-        Session { catalog: &estate.catalog, names: &estate.names, chat, info, profile, form }
-    }
-
-    /// Returns the requested profiles, or those of the recorded runs.
-    pub(crate) fn profiles(&self, replayed: Option<&[Conversation]>) -> Vec<Profile> {
-        let recorded = |runs: &[Conversation]| {
-            Profile::ALL.into_iter().filter(|profile| runs.iter().any(|run| run.profile == *profile)).collect()
-        };
-        replayed.map_or(self.profiles.clone(), recorded)
-    }
-
-    /// Returns the name of the model, or of that of the recorded runs.
-    pub(crate) fn model_name(&self, replayed: Option<&[Conversation]>) -> String {
-        let recorded = replayed.and_then(<[Conversation]>::first).map(|run| run.model.as_str());
-        recorded.unwrap_or(self.model.name()).to_owned()
-    }
-
-    /// Writes the runs if a file is given.
-    pub(crate) fn record(&self, runs: &[Conversation]) -> Result<(), BenchError> {
-        self.record.as_deref().map_or(Ok(()), |path| conversation::write(path, runs))
     }
 }
 

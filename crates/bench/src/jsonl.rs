@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
+
 use crate::error::{BenchError, LineError};
 
 /// Reads a file whose lines are each a `what`, and parses them.
@@ -31,9 +33,10 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().map(|(at, line)| (at + 1, line.trim())).filter(|(_, line)| !line.is_empty())
 }
 
-/// Formats a JSON error without its line number, as each line is a separate document.
-pub(crate) fn explain(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    text.strip_suffix(&place).map_or(text.clone(), |reason| format!("{reason} (column {})", error.column()))
+/// Parses a line as a `what`.
+///
+/// # Errors
+/// If it has another structure.
+pub(crate) fn parse<T: DeserializeOwned>(line: &str, what: &'static str) -> Result<T, LineError> {
+    serde_json::from_str(line).map_err(|source| LineError::Shape { what, source })
 }

@@ -1,7 +1,8 @@
-//! Evaluation: how well search finds what questions need ([`retrieval`], [`calibration`]), the quality and the token cost
-//! of plans ([`tokens`]) and of many tool definitions ([`tokens::tool_lists`]), verification of plans with a known verdict ([`wordings`]), the correctness of queries ([`sql`]),
-//! and regression tests of a user's own questions ([`questions::cases`]). Each module reads its questions from a file,
-//! queries a catalog, and returns a report: JSON by `Serialize`, a table by `table()`.
+//! Evaluation: how well search finds what questions need ([`retrieval`], [`calibration`]), the token cost of plans
+//! ([`tokens`]) and of many tool definitions ([`tokens::tool_lists`]), verification of plans with a known verdict
+//! ([`wordings`]), the correctness of queries ([`sql`]), and regression tests of a user's own questions
+//! ([`questions::cases`]). Each module reads its questions from a file, queries a catalog, and returns a report: JSON by
+//! `Serialize`, a table by `table()`.
 //!
 //! ```
 //! use prospector_bench::{Corpus, questions::Question, retrieval};
@@ -23,10 +24,8 @@
 //!
 //! The crate parses no flags and prints nothing.
 
-mod agreement;
 mod averages;
 pub mod calibration;
-mod conversation;
 mod corpus;
 mod cost;
 mod error;

@@ -6,7 +6,7 @@ pub mod cases;
 use std::{collections::BTreeMap, path::Path};
 
 use prospector_core::Kind;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::{
     error::{BenchError, LineError},
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A question and the entries it needs. Unknown keys are ignored.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Question {
     /// Its id in its set.
     pub id: String,
@@ -24,13 +24,11 @@ pub struct Question {
     #[serde(default)]
     pub gold: Vec<String>,
     /// The kind of the needed entries.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
     /// The set it belongs to, if a file contains several.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub dataset: Option<String>,
     /// Relevance grades by name; default 1.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default)]
     pub grades: BTreeMap<String, f64>,
 }
 
@@ -62,7 +60,7 @@ pub(crate) fn sample_evenly(questions: Vec<Question>, most: Option<usize>) -> Ve
 }
 
 fn parse(line: &str, needs_gold: bool) -> Result<Question, LineError> {
-    let question: Question = serde_json::from_str(line).map_err(|source| LineError::Shape { what: "query", source })?;
+    let question: Question = jsonl::parse(line, "query")?;
     match &question {
         Question { query, .. } if query.trim().is_empty() => Err(LineError::EmptyQuery),
         Question { gold, .. } if needs_gold && gold.is_empty() => Err(LineError::EmptyGold),

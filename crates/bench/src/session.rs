@@ -1,4 +1,4 @@
-//! Runs the planner on one catalog, question by question, and records everything.
+//! Runs the planner on one question, and records its requests and the names that it was shown.
 
 use std::{
     collections::BTreeSet,
@@ -10,103 +10,54 @@ use futures::{StreamExt, stream::BoxStream};
 use prospector_agent::{
     Request,
     agent_loop::{AgentLoop, Tools},
-    plan::INSTRUCTIONS,
+    plan::{INSTRUCTIONS, Plan},
 };
-use prospector_core::Kind;
 use prospector_core::record::Resource;
 use prospector_core::tool::{Answer, ToolError, ToolSpec};
 use prospector_discovery::{
-    Catalog, DiscoveryTools, Profile,
-    prompt::{Prompt, PromptBuilder, PromptForm},
+    DiscoveryTools,
+    prompt::{PromptBuilder, PromptForm},
 };
-use prospector_llm::{ChatEvent, ChatModel, ChatRequest, ChatResponse, LlmError, models::ModelInfo};
+use prospector_llm::{ChatEvent, ChatModel, ChatRequest, LlmError};
 use serde_json::Value;
 
 use crate::{
-    conversation::{Conversation, Run},
     error::BenchError,
+    estate::{Estate, Setup},
     questions::Question,
-    targets::{Target, TargetNames},
 };
 
-/// A catalog, a model, and its tool profile.
-pub(crate) struct Session<'a> {
-    pub(crate) catalog: &'a Catalog,
-    pub(crate) names: &'a TargetNames,
-    pub(crate) chat: Arc<dyn ChatModel>,
-    pub(crate) info: ModelInfo,
-    pub(crate) profile: Profile,
-    /// Overrides the form of the prompt.
-    pub(crate) form: Option<PromptForm>,
+/// A completed run.
+pub(crate) struct Run {
+    pub(crate) form: PromptForm,
+    /// The requests that were answered, in order.
+    pub(crate) requests: Vec<ChatRequest>,
+    /// The names revealed by the prompt and by tool results.
+    pub(crate) shown: BTreeSet<Resource>,
+    pub(crate) plan: Plan,
 }
 
-impl Session<'_> {
-    /// Returns the runs of these questions: the recorded ones of this profile, otherwise new ones by discovery.
-    pub(crate) async fn runs(
-        &self,
-        questions: &[Question],
-        replayed: Option<&[Conversation]>,
-    ) -> Result<Vec<Conversation>, BenchError> {
-        if let Some(runs) = replayed {
-            return Ok(runs.iter().filter(|run| run.profile == self.profile).cloned().collect());
-        }
-        let mut runs = Vec::with_capacity(questions.len());
-        for question in questions {
-            runs.push(self.discover(question).await?);
-        }
-        Ok(runs)
+/// Plans a question by discovery.
+pub(crate) async fn plan(setup: &Setup<'_>, estate: &Estate, question: &Question) -> Result<Run, BenchError> {
+    let tools = DiscoveryTools::new(&estate.catalog, setup.profile).without_user();
+    let builder = PromptBuilder::new(&estate.catalog, &tools, INSTRUCTIONS).form(setup.prompt);
+    let prompt = builder.build(&setup.info, &question.query);
+    let tools = ToolRecorder { tools: &tools, shown: Mutex::new(prompt.revealed.iter().cloned().collect()) };
+    let model = ModelRecorder { model: setup.model.clone(), requests: Arc::default() };
+    let agent = AgentLoop { model: &model, tools: &tools, names: &estate.catalog };
+    let outcome = agent.plan(&prompt, &Request::new(&question.query)).await;
+    if let Some(failure) = outcome.failure {
+        return Err(BenchError::Plan { question: question.id.clone(), failure });
     }
-
-    /// Plans by discovery.
-    pub(crate) async fn discover(&self, question: &Question) -> Result<Conversation, BenchError> {
-        let tools = DiscoveryTools::new(self.catalog, self.profile).without_user();
-        let builder = PromptBuilder::new(self.catalog, &tools, INSTRUCTIONS).form(self.form);
-        self.plan(question, &tools, builder.build(&self.info, &question.query)).await
-    }
-
-    async fn plan(&self, question: &Question, tools: &impl Tools, prompt: Prompt) -> Result<Conversation, BenchError> {
-        let recorded = ToolRecorder { tools, shown: Mutex::new(prompt.revealed.iter().cloned().collect()) };
-        let model = ModelRecorder { model: self.chat.clone(), exchanged: Arc::default() };
-        let agent = AgentLoop { model: &model, tools: &recorded, names: self.catalog };
-        let outcome = agent.plan(&prompt, &Request::new(&question.query)).await;
-        if let Some(failure) = outcome.failure {
-            return Err(BenchError::Plan { question: question.id.clone(), failure });
-        }
-        let run = Run {
-            question: question.clone(),
-            model: self.chat.name().to_owned(),
-            profile: self.profile,
-            form: prompt.form,
-            shown: recorded.shown.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect(),
-            plan: outcome.plan,
-        };
-        let exchanged = model.exchanged.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Conversation::new(run, &exchanged))
-    }
-
-    /// Resolves the needed names; `None` is one that the catalog does not contain.
-    pub(crate) fn resolve_needed(&self, question: &Question) -> Vec<Option<Target>> {
-        let kinds = question.kinds(None);
-        question.gold.iter().map(|name| self.names.resolve(name, &kinds)).collect()
-    }
-
-    /// Resolves them to kind and id; a document section stays a section.
-    pub(crate) fn least(&self, question: &Question) -> Vec<(Kind, String)> {
-        let known =
-            question.gold.iter().zip(self.resolve_needed(question)).filter_map(|(name, thing)| Some((name, thing?)));
-        known
-            .map(|(name, (kind, id))| match kind {
-                Kind::Document if name.contains('#') => (kind, name.clone()),
-                _ => (kind, id),
-            })
-            .collect()
-    }
+    let requests = std::mem::take(&mut *model.requests.lock().unwrap_or_else(PoisonError::into_inner));
+    let shown = tools.shown.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(Run { form: prompt.form, requests, shown, plan: outcome.plan })
 }
 
-/// A model that records its messages.
+/// A model that records its requests.
 struct ModelRecorder {
     model: Arc<dyn ChatModel>,
-    exchanged: Arc<Mutex<Vec<(ChatRequest, ChatResponse)>>>,
+    requests: Arc<Mutex<Vec<ChatRequest>>>,
 }
 
 #[async_trait]
@@ -121,11 +72,10 @@ impl ChatModel for ModelRecorder {
 
     async fn stream(&self, request: &ChatRequest) -> Result<BoxStream<'static, Result<ChatEvent, LlmError>>, LlmError> {
         let events = self.model.stream(request).await?;
-        let (request, exchanged) = (request.clone(), self.exchanged.clone());
+        let (request, requests) = (request.clone(), self.requests.clone());
         let events = events.inspect(move |event| {
-            if let Ok(ChatEvent::Done(response)) = event {
-                let mut exchanged = exchanged.lock().unwrap_or_else(PoisonError::into_inner);
-                exchanged.push((request.clone(), response.clone()));
+            if let Ok(ChatEvent::Done(_)) = event {
+                requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
             }
         });
         Ok(events.boxed())

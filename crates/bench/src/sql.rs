@@ -11,10 +11,7 @@ use prospector_engine::query::Way;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{
-    error::{BenchError, LineError},
-    jsonl,
-};
+use crate::{error::BenchError, jsonl};
 
 /// Maximum number of rows written per result; more are not compared.
 const MAX_ROWS: usize = 200_000;
@@ -79,9 +76,7 @@ impl Report {
 /// # Errors
 /// If the file cannot be read, contains no queries, or contains an invalid line.
 pub fn read(path: &Path) -> Result<Vec<Query>, BenchError> {
-    jsonl::read(path, "queries", |line| {
-        serde_json::from_str(line).map_err(|source| LineError::Shape { what: "query", source })
-    })
+    jsonl::read(path, "queries", |line| jsonl::parse(line, "query"))
 }
 
 /// Runs the queries. The returned text contains one line per result.

@@ -4,7 +4,7 @@
 //! each with a correct plan, and with defective plans whose [`Defect`] is known. Structural defects, such as an unknown
 //! column or a fan-out, are the task of verification. Semantic ones, such as a wrong measure, require understanding the
 //! question; they are counted to show that verification does not judge them. Verdicts do not depend on the question, so
-//! each plan is verified once and counts once per wording.
+//! each plan is verified once.
 
 mod database;
 mod defect;
@@ -20,7 +20,7 @@ use prospector_discovery::{Catalog, CatalogOptions};
 use tempfile::TempDir;
 
 pub use defect::Defect;
-pub use report::{Outcome, Rates, Report, Tally, Verdict};
+pub use report::{Outcome, Report, Tally, Verdict};
 
 use crate::{error::BenchError, estate::OptionsFn};
 use file::QuerySet;
@@ -49,16 +49,13 @@ pub async fn measure(setup: &Setup<'_>) -> Result<Report, BenchError> {
         report.catalogs += 1;
         // Sequential, as the time to compare a statement with the data is limited.
         for query in set.queries {
-            let wordings = query.count_wordings();
             report.queries += 1;
-            report.wordings += wordings;
             for (defect, plan) in query.plans {
                 let found = verify(plan, &opened.catalog).await;
-                report.add(Verdict::new(&query.id, defect, &found), wordings);
+                report.add(Verdict::new(&query.id, defect, &found));
             }
         }
     }
-    report.finish();
     Ok(report)
 }
 

@@ -18,6 +18,8 @@ pub enum Cause {
     TimedOut,
     /// The server cannot be reached, the connection was lost, or the server is shutting down.
     Gone,
+    /// Another process holds a lock on the file.
+    Locked,
     /// A limit on memory, temporary files or complexity was reached.
     Memory,
     /// The result exceeds a size limit.

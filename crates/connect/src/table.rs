@@ -183,6 +183,18 @@ impl Column {
             }
     }
 
+    /// Returns the codes that its description lists with their meanings: `P` and `paid` of `status (values: P = paid; V = void)`.
+    pub fn codes(&self) -> Vec<(&str, &str)> {
+        let Some((_, values)) = self.description.rsplit_once("(values: ") else { return Vec::new() };
+        // `mp3, aac = downloads; cd = disc`, `O = open, in review; P = paid`, `1 = public, 0 = private`
+        let parts = values.trim_end_matches([')', ' ']).split(';').flat_map(|part| {
+            let is_list = part.matches(" = ").count() > 1;
+            if is_list { part.split(',').collect::<Vec<_>>() } else { vec![part] }
+        });
+        let pairs = parts.filter_map(|part| part.trim().split_once(" = "));
+        pairs.flat_map(|(codes, meaning)| codes.split(',').map(move |code| (code.trim(), meaning.trim()))).collect()
+    }
+
     /// Whether its values are days without a time, which no time zone affects.
     pub fn holds_days(&self) -> bool {
         match self.column_type {

@@ -22,6 +22,7 @@ mod metrics;
 mod names;
 mod node;
 pub(crate) mod preload;
+pub(crate) mod proposed_joins;
 mod redaction;
 mod section;
 mod segments;
@@ -30,6 +31,7 @@ mod source;
 pub(crate) mod state;
 mod time_zone;
 mod uses;
+mod value;
 mod verified;
 mod web;
 mod web_search;
@@ -388,7 +390,8 @@ impl Catalog {
             || !self.facts.records().is_empty()
     }
 
-    fn records(&self) -> Vec<Record> {
+    /// Returns the records of all entries, as they are indexed.
+    pub fn records(&self) -> Vec<Record> {
         let mut records = [
             self.schema.records(),
             self.apis.records(),

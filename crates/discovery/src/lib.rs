@@ -48,6 +48,7 @@ pub mod sources {
             CatalogSource,
             edit::{EditError, add_entry, write_file},
             mcp::review::{PartChange, ServerState, ToolChange, approve},
+            proposed_joins::{ProposedJoin, ProposedJoins, declare_joins, propose_joins},
         },
         locate::{
             Address, ApiForm, Finding, FindingKind, LocateError, Secret, begin, locate, name_folder, surroundings,

@@ -23,7 +23,7 @@ use prospector_core::Problem;
 use prospector_core::problem::conceal;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use self::yaml::{Written, write};
+pub(crate) use self::yaml::{Written, quote, write};
 pub use self::{
     begin::begin,
     error::LocateError,

@@ -15,14 +15,11 @@ mod pinned;
 mod whole;
 
 use prospector_core::record::Resource;
-use prospector_core::{Kind, tokens};
+use prospector_core::tokens;
 use prospector_llm::{message::SystemBlock, models::ModelInfo};
 use serde::Serialize;
 
-use crate::{
-    Catalog, DiscoveryTools,
-    piece::{Piece, key},
-};
+use crate::{Catalog, DiscoveryTools, piece::key};
 
 /// Tokens reserved for the answer, the question and the history, at most half of a small context.
 const RESERVED_TOKENS: usize = 8_000;
@@ -189,37 +186,6 @@ impl<'a> PromptBuilder<'a> {
     /// responses of operations, texts of documents. The baseline for discovery; an estimate for very large catalogs.
     pub fn tokens_of_everything(&self) -> usize {
         self.fixed_without_tools() + self.count(&metadata::text(&whole::pieces(self.catalog), 0))
-    }
-
-    /// Returns the tokens of a prompt without tools that contains only these entries in full, by kind and id; `name#section` is a section
-    /// of a document. A lower bound for discovery.
-    pub fn tokens_of(&self, things: &[(Kind, String)]) -> usize {
-        self.fixed_without_tools() + self.count(&metadata::text(&self.choose(things), 0))
-    }
-
-    fn choose(&self, things: &[(Kind, String)]) -> Vec<Piece> {
-        let mut chosen: Vec<Piece> = Vec::new();
-        for mut piece in metadata::pieces(self.catalog) {
-            let wanted: Vec<&str> =
-                things.iter().filter(|(kind, id)| piece.is(*kind, id)).map(|(_, id)| id.as_str()).collect();
-            if wanted.is_empty() {
-                continue;
-            }
-            let sections: Option<Vec<String>> = (wanted.iter())
-                .map(|id| match self.catalog.documents.resolve_id(id) {
-                    Some((document, Some(section))) if piece.kind == Kind::Document => {
-                        Some(whole::section(document, section))
-                    }
-                    _ => None,
-                })
-                .collect();
-            match sections {
-                Some(sections) => piece.text = sections.join("\n"),
-                None => whole::complete(self.catalog, &mut piece),
-            }
-            chosen.push(piece);
-        }
-        chosen
     }
 
     fn fixed_without_tools(&self) -> usize {

@@ -48,6 +48,10 @@ pub(crate) fn explain_source(error: &ConnectError, tables: &[&Table]) -> Failure
     match error {
         ConnectError::Connect { .. } => Failure::new(FailureCode::Unavailable, error.to_string())
             .advise("try again later; the server cannot be reached"),
+        // The message names the file, and what to do.
+        ConnectError::Read { cause: Cause::Locked, .. } | ConnectError::Open { cause: Cause::Locked, .. } => {
+            Failure::new(FailureCode::Unavailable, error.to_string())
+        }
         ConnectError::Unsupported { .. } | ConnectError::NoData { .. } => {
             Failure::new(FailureCode::Unavailable, error.to_string()).advise("this source has no rows to query")
         }
@@ -82,6 +86,7 @@ pub(crate) fn explain(reason: &Reason, tables: &[&Table]) -> Failure {
         }
         Cause::Gone => Failure::new(FailureCode::Unavailable, format!("the server closed the connection: {first}"))
             .advise("run the query again; if it fails again, try later"),
+        Cause::Locked => Failure::new(FailureCode::Unavailable, first),
         Cause::TooLarge => Failure::new(FailureCode::TooLarge, first).advise(
             "add a condition on that table (=, <, >, BETWEEN, IN with a value), or query its database separately",
         ),

@@ -23,7 +23,7 @@ pub struct Outcome {
     pub databases: Vec<String>,
     /// The tables that were read, as `database.table` in alphabetical order. A loaded subset counts as its table of origin.
     pub tables: Vec<String>,
-    /// The declared units of columns of the rows, by name: of unchanged columns, and of their SUM, AVG, MIN or MAX. Empty if the rows are
-    /// streamed.
+    /// The declared units of columns of the rows, by name: of unchanged columns, and of functions that keep their unit, such as SUM, MAX,
+    /// ROUND and COALESCE. Empty if the rows are streamed.
     pub units: Vec<(String, String)>,
 }

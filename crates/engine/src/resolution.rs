@@ -80,7 +80,7 @@ pub(crate) struct NamedColumn<'a> {
     pub(crate) column: Option<&'a Column>,
     /// The type of the described column; for a set operation, that of its first query.
     pub(crate) column_type: Option<ColumnType>,
-    /// The described column whose unit its values have: it is unchanged, or aggregated by SUM, AVG, MIN or MAX.
+    /// The described column whose unit its values have: it is unchanged, or in functions that keep the unit.
     pub(crate) measured: Option<&'a Column>,
 }
 

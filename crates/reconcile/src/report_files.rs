@@ -9,6 +9,7 @@ use std::{
 use prospector_state::{create_file, create_folder};
 use serde::Serialize;
 use serde_json::json;
+use tempfile::TempDir;
 
 use super::{recipe::Recipe, run::Outcome, value};
 
@@ -21,38 +22,27 @@ const MAX_RUNS: u32 = 100_000;
 /// If a file cannot be written.
 pub(crate) fn write(folder: &Path, recipe: &Recipe, outcome: &Outcome) -> io::Result<PathBuf> {
     create_folder(folder)?;
-    let part = tempfile_in(folder)?;
-    let done = fill(&part, recipe, outcome).and_then(|()| publish(folder, &part));
-    if done.is_err() {
-        // An incomplete folder is useless.
-        let _ = fs::remove_dir_all(&part);
-    }
-    done
-}
-
-/// Creates a unique temporary folder.
-fn tempfile_in(folder: &Path) -> io::Result<PathBuf> {
-    for number in 0..MAX_RUNS {
-        let path = folder.join(format!(".part-{}-{number}", std::process::id()));
-        match fs::create_dir(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            done => return done.map(|()| path),
-        }
-    }
-    Err(io::Error::other("too many folders of unfinished runs"))
+    // An incomplete folder is removed when it is dropped.
+    let part = tempfile::Builder::new().prefix(".part-").tempdir_in(folder)?;
+    fill(part.path(), recipe, outcome)?;
+    publish(folder, part)
 }
 
 /// Renames a folder to the next free number.
-fn publish(folder: &Path, part: &Path) -> io::Result<PathBuf> {
+fn publish(folder: &Path, part: TempDir) -> io::Result<PathBuf> {
     for number in 1..MAX_RUNS {
         let path = folder.join(format!("run-{number}"));
         if path.exists() {
             continue;
         }
-        match fs::rename(part, &path) {
+        match fs::rename(part.path(), &path) {
             // Another process was faster.
             Err(_) if path.exists() => {}
-            done => return done.map(|()| path),
+            Err(error) => return Err(error),
+            Ok(()) => {
+                let _ = part.keep();
+                return Ok(path);
+            }
         }
     }
     Err(io::Error::other("too many runs"))

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use chrono::NaiveDate;
 use prospector_core::tool::ToolError;
 use regex::Regex;
 use serde_json::Value;
@@ -33,23 +34,9 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
 
 /// Returns the value as a day since 1970-01-01 if it starts with `YYYY-MM-DD`.
 pub(crate) fn day(value: &Value) -> Option<i64> {
-    let text = value.as_str()?.trim_start();
-    let date = text.get(..10)?;
-    let mut parts = date.split('-');
-    let part = |text: Option<&str>, length: usize| {
-        let text = text.filter(|text| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit()))?;
-        text.parse::<i64>().ok()
-    };
-    let (year, month, day) = (part(parts.next(), 4)?, part(parts.next(), 2)?, part(parts.next(), 2)?);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    // Days from the civil calendar: Howard Hinnant, chrono-compatible low-level date algorithms, `days_from_civil`.
-    let shifted = if month <= 2 { year - 1 } else { year };
-    let era = shifted.div_euclid(400);
-    let year_of_era = shifted.rem_euclid(400);
-    let day_of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
-    Some(era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468)
+    let date = value.as_str()?.trim_start().get(..10)?;
+    let date = NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?;
+    Some(i64::from(date.to_epoch_days()))
 }
 
 /// Returns letters and digits in lower case, with single spaces between words.

@@ -118,6 +118,15 @@ impl Serialize for KeyJoin {
     }
 }
 
+/// The undeclared keys between the tables of a database, verified by their values.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct InferredJoins {
+    /// The joins, each of one column to a unique one.
+    pub joins: Vec<KeyJoin>,
+    /// Whether all likely columns of all tables were compared within the limits.
+    pub is_complete: bool,
+}
+
 /// The joins of a set of tables.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Connection {

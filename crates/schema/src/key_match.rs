@@ -8,18 +8,27 @@ use prospector_connect::{
 };
 use serde_json::Value;
 
-/// Maximum number of rows read of the referencing table, and of keys looked up.
-const MAX_ROWS: usize = 1_000;
-const MAX_KEYS: usize = 100;
-
 /// Maximum number of rows read for the keys that are looked up.
 const MAX_FOUND: usize = 5_000;
 
-/// Time limit, because a search waits for the result.
-const MAX_WAIT: Duration = Duration::from_millis(400);
-
 /// Minimum number of keys for a meaningful result.
 const MIN_KEYS: usize = 3;
+
+/// How much of the source is read.
+#[derive(Clone, Copy)]
+pub(crate) struct Extent {
+    /// Maximum number of rows read of the referencing table.
+    pub(crate) rows: usize,
+    /// Maximum number of keys looked up.
+    pub(crate) keys: usize,
+    /// Time limit.
+    pub(crate) wait: Duration,
+}
+
+impl Extent {
+    /// For a search, which waits for the result.
+    pub(crate) const SEARCH: Extent = Extent { rows: 1_000, keys: 100, wait: Duration::from_millis(400) };
+}
 
 /// One end of a join.
 pub(crate) struct KeyEnd<'a> {
@@ -27,19 +36,19 @@ pub(crate) struct KeyEnd<'a> {
     pub(crate) column: &'a str,
 }
 
-/// Returns the percentage of keys of one column found in the other; `None` if a few rows, or the time limit, do not
+/// Returns the percentage of keys of one column found in the other; `None` if the rows read, or the time limit, do not
 /// suffice.
-pub(crate) async fn measure(connector: &dyn Connector, from: KeyEnd<'_>, to: KeyEnd<'_>) -> Option<u8> {
-    tokio::time::timeout(MAX_WAIT, look_up(connector, from, to)).await.ok().flatten()
+pub(crate) async fn measure(connector: &dyn Connector, from: KeyEnd<'_>, to: KeyEnd<'_>, extent: Extent) -> Option<u8> {
+    tokio::time::timeout(extent.wait, look_up(connector, from, to, extent)).await.ok().flatten()
 }
 
-async fn look_up(connector: &dyn Connector, from: KeyEnd<'_>, to: KeyEnd<'_>) -> Option<u8> {
+async fn look_up(connector: &dyn Connector, from: KeyEnd<'_>, to: KeyEnd<'_>, extent: Extent) -> Option<u8> {
     let column = [from.column.to_owned()];
-    let referring = connector.rows(from.table, &column, &[], MAX_ROWS).await.ok()?;
+    let referring = connector.rows(from.table, &column, &[], extent.rows).await.ok()?;
     let mut keys: Vec<Value> = Vec::new();
     let mut known = BTreeSet::new();
     for key in referring.rows.into_iter().filter_map(|row| row.into_iter().next()).filter(|key| !key.is_null()) {
-        if keys.len() < MAX_KEYS && known.insert(key.to_string()) {
+        if keys.len() < extent.keys && known.insert(key.to_string()) {
             keys.push(key);
         }
     }
@@ -73,7 +82,7 @@ mod tests {
     async fn check(from: &[Value], to: &[Value], expected: Option<u8>) {
         let source = Fake::new(Vec::new()).holding("a", "x", from.to_vec()).holding("b", "y", to.to_vec());
         let end = |table, column| KeyEnd { table, column };
-        assert_eq!(measure(&source, end("a", "x"), end("b", "y")).await, expected);
+        assert_eq!(measure(&source, end("a", "x"), end("b", "y"), Extent::SEARCH).await, expected);
     }
 
     #[tokio::test]
@@ -89,7 +98,7 @@ mod tests {
     async fn slow_sources_have_unknown_match_rates() {
         let end = |table, column| KeyEnd { table, column };
         for source in [Fake::broken(), Fake::hanging()] {
-            assert_eq!(measure(&source, end("a", "x"), end("b", "y")).await, None);
+            assert_eq!(measure(&source, end("a", "x"), end("b", "y"), Extent::SEARCH).await, None);
         }
     }
 }

@@ -29,13 +29,15 @@
 //! # }
 //! ```
 //!
-//! It runs no queries. Undeclared keys are inferred for table search only.
+//! It runs no queries. Undeclared keys are inferred from names for table search, and verified by values in
+//! [`SchemaDiscovery::infer_joins`].
 
 mod describe;
 mod descriptions;
 mod discovery;
 mod error;
 mod families;
+mod inferred_joins;
 pub mod joins;
 mod key_match;
 mod likely_keys;

@@ -2,14 +2,14 @@
 //!
 //! `customer_id` refers to the table of customers; without such a table, to the one table whose primary key has that
 //! name; otherwise the few tables with such a column join on it. Only names are compared, which is sufficient for finding
-//! tables, but not for joining them unverified.
+//! tables, but not for joining them unverified: `inferred_joins` compares their values.
 
 use std::collections::{BTreeSet, HashMap};
 
-use prospector_connect::table::{Column, Table};
+use prospector_connect::table::{Column, ColumnType, Table};
 use prospector_text::{
     identifiers::{self, KEY_WORDS},
-    stem::strip_plural,
+    stem::{snowball, strip_plural},
 };
 
 use crate::families::Families;
@@ -108,16 +108,57 @@ pub(crate) fn columns(a: &Table, b: &Table) -> Vec<LikelyKey> {
     if !naming.is_empty() {
         return naming;
     }
-    let is_key = |column: &&Column| {
-        let words = words(&column.name);
-        words.len() > 1 && words.last().is_some_and(|last| KEY_WORDS.contains(&last.as_str()))
-    };
-    let mut shared = a.columns.iter().filter(is_key).filter_map(|column| Some((column, b.column(&column.name)?)));
+    let mut shared =
+        a.columns.iter().filter(|column| is_key(column)).filter_map(|column| Some((column, b.column(&column.name)?)));
     let (Some((ours, theirs)), None) = (shared.next(), shared.next()) else { return Vec::new() };
     // The table whose primary key it is, is the referenced one.
     let is_reversed = ours.primary_key && !theirs.primary_key;
     let (from, to) = if is_reversed { (theirs, ours) } else { (ours, theirs) };
     vec![LikelyKey { is_reversed, from: from.name.clone(), to: to.name.clone() }]
+}
+
+/// Returns the pairs of columns that may be keys between two tables, for a comparison of their values: the inferred keys,
+/// columns whose names end with that of the other table (`home_depot` and `depots.depot_code`), and keys and texts of the
+/// same name and type, in both directions.
+pub(crate) fn candidates(a: &Table, b: &Table) -> Vec<LikelyKey> {
+    let mut found = columns(a, b);
+    found.extend(in_roles(a, b, &|column, target| !target.is_empty() && words(&column.name).ends_with(target)));
+    for ours in &a.columns {
+        let Some(theirs) = b.column(&ours.name).filter(|theirs| theirs.column_type == ours.column_type) else {
+            continue;
+        };
+        if !is_key(ours) && ours.column_type != ColumnType::Text {
+            continue;
+        }
+        for (is_reversed, owner, from, to) in [(false, a, ours, theirs), (true, b, theirs, ours)] {
+            if !names_own_rows(owner, from) {
+                found.push(LikelyKey { is_reversed, from: from.name.clone(), to: to.name.clone() });
+            }
+        }
+    }
+    let mut candidates: Vec<LikelyKey> = Vec::new();
+    for key in found {
+        if !candidates.contains(&key) {
+            candidates.push(key);
+        }
+    }
+    candidates
+}
+
+/// Whether a column is the key of its table, declared or by its name.
+pub(crate) fn is_own_key(table: &Table, column: &str) -> bool {
+    own_key(table, &words(&table.name)).is_some_and(|key| key.name == column)
+}
+
+/// Whether a column has the name of a key of something: `customer_no`, but not `id`.
+fn is_key(column: &Column) -> bool {
+    let words = words(&column.name);
+    words.len() > 1 && words.last().is_some_and(|last| KEY_WORDS.contains(&last.as_str()))
+}
+
+/// Whether the name of a key says that it identifies the rows of its own table: `customer_no` of `customers`.
+fn names_own_rows(table: &Table, column: &Column) -> bool {
+    is_key(column) && words(&column.name).split_last().is_some_and(|(_, stem)| words(&table.name).ends_with(stem))
 }
 
 /// Returns a key from a column that has the name of the other table and the type of its primary key: `flights.airline`
@@ -149,24 +190,33 @@ fn naming(from: &Table, to: &Table, is_reversed: bool, names: &dyn Fn(&Column, &
     naming.map(|column| LikelyKey { is_reversed, from: column.name.clone(), to: key.name.clone() }).collect()
 }
 
-/// Returns the only column of the primary key. A table without one, such as a file, has the key that is named after it: `airport_id` of
-/// `airports`.
+/// Returns the only column of the primary key. A table without one, such as a file, has the key that is named after it, `airport_id` of
+/// `airports`, or else the one that is only a key, `id`.
 fn own_key<'t>(table: &'t Table, name: &[String]) -> Option<&'t Column> {
     let mut keys = table.columns.iter().filter(|column| column.primary_key).peekable();
     if keys.peek().is_some() {
         return keys.next().filter(|_| keys.next().is_none());
     }
+    key_named(table, name).or_else(|| key_named(table, &[]))
+}
+
+/// Returns the only column whose name is these words and that of a key.
+fn key_named<'t>(table: &'t Table, stem: &[String]) -> Option<&'t Column> {
     let is_named = |column: &&Column| {
         let words = words(&column.name);
-        words.split_last().is_some_and(|(last, stem)| KEY_WORDS.contains(&last.as_str()) && stem == name)
+        words.split_last().is_some_and(|(last, own)| KEY_WORDS.contains(&last.as_str()) && own == stem)
     };
     let mut named = table.columns.iter().filter(is_named);
     named.next().filter(|_| named.next().is_none())
 }
 
-/// Returns the words of an identifier, in lower case and singular.
+/// Returns the stems of the words of an identifier, and words of keys in lower case and singular.
 fn words(name: &str) -> Vec<String> {
-    name.split(|c: char| !c.is_alphanumeric()).flat_map(identifiers::split).map(strip_plural).collect()
+    let stem = |word: String| {
+        let singular = strip_plural(word);
+        if KEY_WORDS.contains(&singular.as_str()) { singular } else { snowball(&singular) }
+    };
+    name.split(|c: char| !c.is_alphanumeric()).flat_map(identifiers::split).map(stem).collect()
 }
 
 #[cfg(test)]
@@ -221,6 +271,38 @@ mod tests {
         assert_eq!(columns(&airports, &routes), expected(true));
         let weather = table("weather", &["date", "zip_code"]);
         assert_eq!(columns(&trips, &weather).len(), 1);
+    }
+
+    #[test]
+    fn a_file_may_have_a_key_that_is_only_called_id() {
+        let (orders, customers) = (table("orders", &["id", "customer_id"]), table("customers", &["id", "name TEXT"]));
+        let key = LikelyKey { is_reversed: false, from: "customer_id".into(), to: "id".into() };
+        assert_eq!(columns(&orders, &customers), [key]);
+        assert!(is_own_key(&customers, "id") && !is_own_key(&orders, "customer_id"));
+        let (products, categories) = (table("products", &["id", "category_id"]), table("categories", &["id"]));
+        assert_eq!(columns(&products, &categories).len(), 1);
+    }
+
+    #[test]
+    fn candidates_are_keys_and_texts_of_the_same_name_and_columns_named_after_tables() {
+        let text = |mut table: Table| {
+            table.columns.iter_mut().filter(|column| column.data_type == "TEXT").for_each(|column| {
+                column.column_type = ColumnType::Text;
+            });
+            table
+        };
+        let depots = text(table("depots", &["depot_code TEXT", "region TEXT", "id"]));
+        let drivers = text(table("drivers", &["driver_no TEXT", "home_depot TEXT", "region TEXT", "id"]));
+        let key = |is_reversed, from: &str, to: &str| LikelyKey { is_reversed, from: from.into(), to: to.into() };
+        let expected =
+            [key(false, "home_depot", "depot_code"), key(false, "region", "region"), key(true, "region", "region")];
+        assert_eq!(candidates(&drivers, &depots), expected);
+        // `customer_no` identifies customers, so it refers to no other table.
+        let (customers, orders) =
+            (table("customers", &["customer_no", "vat_no"]), table("orders", &["customer_no", "vat_no"]));
+        let expected =
+            [key(true, "customer_no", "customer_no"), key(false, "vat_no", "vat_no"), key(true, "vat_no", "vat_no")];
+        assert_eq!(candidates(&customers, &orders), expected);
     }
 
     #[test]

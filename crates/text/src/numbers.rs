@@ -1,6 +1,6 @@
 //! Number words, and formatting of numbers.
 
-/// Number words and their values.
+/// Number words.
 const NUMBER_WORDS: &[(&str, u32)] = &[
     ("one", 1),
     ("two", 2),

@@ -127,12 +127,16 @@ fn find_by(text: &str, read: impl Fn(&[&str]) -> Option<Read>) -> Vec<Period> {
             at += 1;
             continue;
         };
-        let opener = words[..at].iter().rposition(|word| *word != "the");
+        let opener = words[..at].iter().rposition(|word| !EDGES.contains(word));
+        let edge = |named: &str| words[opener.map_or(0, |opener| opener + 1)..at].contains(&named);
+        // `since the end of 2024`
+        let start = if edge("end") { &to } else { &from };
+        let end = if edge("start") || edge("beginning") { &from } else { &to };
         let (from, to, is_open) = match opener.map_or("", |opener| words[opener]) {
-            "since" => (from, NO_END.to_owned(), true),
-            "after" => (to, NO_END.to_owned(), true),
-            "before" => (NO_BEGINNING.to_owned(), from, true),
-            "until" | "through" => (NO_BEGINNING.to_owned(), to, true),
+            "since" => (start.clone(), NO_END.to_owned(), true),
+            "after" => (end.clone(), NO_END.to_owned(), true),
+            "before" => (NO_BEGINNING.to_owned(), start.clone(), true),
+            "until" | "through" => (NO_BEGINNING.to_owned(), end.clone(), true),
             _ => (from, to, false),
         };
         let lead = opener.filter(|_| is_open).map_or(0, |opener| at - opener);
@@ -150,6 +154,9 @@ pub fn is_time_word(word: &str) -> bool {
     let unit = word.strip_suffix("ly").or_else(|| word.strip_suffix('s')).unwrap_or(word);
     UNITS.contains(&unit) || OTHERS.contains(&word) || MONTHS.contains(&word)
 }
+
+/// Words between `since` and a period, some of which name its first or last day.
+const EDGES: [&str; 5] = ["the", "start", "beginning", "end", "of"];
 
 /// Parses the period at the start of the words.
 fn read(words: &[&str]) -> Option<Read> {
@@ -275,6 +282,10 @@ mod tests {
         );
         check("im Dezember 2017, en août 2019", &[("2017-12-01", "2018-01-01"), ("2019-08-01", "2019-09-01")]);
         check("since 2024", &[("2024-01-01", "9999-01-01")]);
+        check("since the start of 2024", &[("2024-01-01", "9999-01-01")]);
+        check("since the end of March 2024", &[("2024-04-01", "9999-01-01")]);
+        check("until the beginning of 2024", &[("0000-01-01", "2024-01-01")]);
+        check("at the end of 2024", &[("2024-01-01", "2025-01-01")]);
         check("before the year 2024", &[("2024-01-01", "2025-01-01")]);
         check("before March 2024", &[("0000-01-01", "2024-03-01")]);
         check("until March 2024", &[("0000-01-01", "2024-04-01")]);

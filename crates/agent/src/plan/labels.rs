@@ -15,19 +15,13 @@ impl CatalogLabels<'_> {
 }
 
 impl Labels for CatalogLabels<'_> {
-    fn table(&self, _: &str) -> Option<String> {
-        // Tables are shown by their names: their descriptions are sentences.
-        None
-    }
-
     fn column(&self, id: &str) -> Option<String> {
         natural_name(&self.find_column(id)?.description)
     }
 
     fn value(&self, column: &str, value: &str) -> Option<String> {
-        code_meanings(&self.find_column(column)?.description)
-            .find(|(code, _)| *code == value)
-            .map(|(_, meaning)| meaning.to_owned())
+        let codes = self.find_column(column)?.codes();
+        codes.into_iter().find(|(code, _)| *code == value).map(|(_, meaning)| meaning.to_owned())
     }
 }
 
@@ -39,22 +33,14 @@ fn natural_name(description: &str) -> Option<String> {
     (1..=4).contains(&words).then(|| name.to_owned())
 }
 
-/// Codes and what they mean: `(values: P = paid; V = void)`.
-fn code_meanings(description: &str) -> impl Iterator<Item = (&str, &str)> {
-    let list = description.split_once("(values: ").map(|(_, list)| list.trim_end_matches(')')).unwrap_or_default();
-    let pairs = list.split([';', ',']).filter_map(|pair| pair.split_once('='));
-    pairs.map(|(code, meaning)| (code.trim(), meaning.trim()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn reads_natural_names_and_codes() {
+    fn reads_natural_names() {
         let description = "status: the state of an invoice (values: P = paid; V = void)";
         assert_eq!(natural_name(description).as_deref(), Some("status"));
-        assert_eq!(code_meanings(description).collect::<Vec<_>>(), [("P", "paid"), ("V", "void")]);
         assert_eq!(natural_name("The state of an invoice."), None);
     }
 }

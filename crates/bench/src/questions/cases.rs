@@ -10,6 +10,6 @@ mod run;
 
 pub use add::append;
 pub use coverage::Coverage;
-pub use file::{Case, CaseLimits, Cases, Expected, read};
+pub use file::{Case, CaseLimits, Expected, read};
 pub use report::{CaseResult, Comparison, Report, RunResult, Status};
 pub use run::Tester;

@@ -16,10 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::MAX_ROWS;
-use crate::{
-    error::{BenchError, LineError},
-    jsonl,
-};
+use crate::{error::BenchError, jsonl};
 
 /// Relative tolerance of numbers.
 const MAX_DIFFERENCE: f64 = 1e-6;
@@ -100,9 +97,7 @@ impl Report {
 /// # Errors
 /// If the file cannot be read, contains no questions, or contains an invalid line.
 pub fn read(path: &Path) -> Result<Vec<Question>, BenchError> {
-    jsonl::read(path, "questions", |line| {
-        serde_json::from_str(line).map_err(|source| LineError::Shape { what: "question", source })
-    })
+    jsonl::read(path, "questions", |line| jsonl::parse(line, "question"))
 }
 
 /// Asks the questions, each in a separate conversation. The returned text contains one line per answer.

@@ -31,17 +31,8 @@ pub(super) struct QuerySet {
 #[derive(Debug)]
 pub(super) struct Query {
     pub(super) id: String,
-    /// By language.
-    wordings: BTreeMap<String, Vec<String>>,
     /// The correct plan, without a defect, and the defective ones.
     pub(super) plans: Vec<(Option<Defect>, Plan)>,
-}
-
-impl Query {
-    /// Returns the number of wordings in all languages.
-    pub(super) fn count_wordings(&self) -> usize {
-        self.wordings.values().map(Vec::len).sum()
-    }
 }
 
 #[derive(Deserialize)]
@@ -55,6 +46,7 @@ struct FileFields {
 #[serde(deny_unknown_fields)]
 struct QueryFields {
     id: String,
+    /// By language.
     wordings: BTreeMap<String, Vec<String>>,
     right: Vec<Value>,
     spoiled: Vec<SpoiledFields>,
@@ -159,7 +151,7 @@ fn read_query(value: Value, ids: &mut BTreeSet<String>) -> Result<Query, Fault> 
         }
         read.push((defect, read_plan(&question, steps)?));
     }
-    Ok(Query { id, wordings, plans: read })
+    Ok(Query { id, plans: read })
 }
 
 /// Parses a plan from a list of steps, in which numbers and goals are optional.
@@ -195,10 +187,10 @@ mod tests {
     }
 
     #[test]
-    fn numbers_steps_and_counts_wordings() {
+    fn numbers_steps() {
         let set = read_text(QUERY).unwrap();
         let query = &set.queries[0];
-        assert_eq!((query.id.as_str(), query.count_wordings()), ("a", 3));
+        assert_eq!(query.id, "a");
         let defects: Vec<Option<Defect>> = query.plans.iter().map(|(defect, _)| *defect).collect();
         assert_eq!(defects, [None, Some(Defect::FanOut)]);
         let steps = &query.plans[0].1.plan.steps;

@@ -17,11 +17,6 @@ pub struct Report {
     pub catalogs: usize,
     /// The number of queries.
     pub queries: usize,
-    /// The number of wordings of all queries. A verdict does not depend on the wording: each plan is verified once and counts once
-    /// per wording of its query.
-    pub wordings: usize,
-    /// Shares of all cases, a plan in one wording each.
-    pub rates: Rates,
     /// Correct plans.
     pub right: Tally,
     /// Defective plans with a structural defect, by defect.
@@ -32,33 +27,17 @@ pub struct Report {
     pub each: Vec<Verdict>,
 }
 
-/// Shares between 0 and 1.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Rates {
-    /// Correct plans that failed.
-    pub right_failed: f64,
-    /// Correct plans with warnings.
-    pub right_warned: f64,
-    /// Structural defects that failed or caused warnings.
-    pub structural_caught: f64,
-    /// Semantic defects that failed or caused warnings.
-    pub semantic_caught: f64,
-}
-
-/// The number of plans, and the outcomes of their cases.
+/// The number of plans, and their outcomes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Tally {
     /// The number of plans.
     pub plans: usize,
-    /// The number of plans, each counted once per wording.
-    pub cases: usize,
-    /// The cases that failed.
+    /// The plans that failed.
     pub failed: usize,
-    /// The cases that did not fail, and have warnings.
+    /// The plans that did not fail, and have warnings.
     pub warned: usize,
-    /// The other cases.
+    /// The other plans.
     pub neither: usize,
 }
 
@@ -126,84 +105,63 @@ impl Verdict {
 }
 
 impl Tally {
-    fn add(&mut self, outcome: Outcome, wordings: usize) {
+    fn add(&mut self, outcome: Outcome) {
         self.plans += 1;
-        self.cases += wordings;
         match outcome {
-            Outcome::Failed => self.failed += wordings,
-            Outcome::Warned => self.warned += wordings,
-            Outcome::Neither => self.neither += wordings,
+            Outcome::Failed => self.failed += 1,
+            Outcome::Warned => self.warned += 1,
+            Outcome::Neither => self.neither += 1,
         }
     }
 
-    fn sum<'a>(all: impl IntoIterator<Item = &'a Tally>) -> Tally {
+    /// Adds up tallies.
+    pub fn sum<'a>(all: impl IntoIterator<Item = &'a Tally>) -> Tally {
         all.into_iter().fold(Tally::default(), |sum, one| Tally {
             plans: sum.plans + one.plans,
-            cases: sum.cases + one.cases,
             failed: sum.failed + one.failed,
             warned: sum.warned + one.warned,
             neither: sum.neither + one.neither,
         })
     }
 
-    /// Returns the share of `some` among the cases; 0 without cases.
-    fn share(&self, some: usize) -> f64 {
-        if self.cases == 0 { 0.0 } else { some as f64 / self.cases as f64 }
+    /// Returns the share of `some` of the plans, 0 to 1; 0 without plans.
+    pub fn share(&self, some: usize) -> f64 {
+        if self.plans == 0 { 0.0 } else { some as f64 / self.plans as f64 }
     }
 
     /// Renders a table row.
     fn row(&self, name: &str) -> Vec<String> {
         let caught = 100.0 * self.share(self.failed + self.warned);
-        let counts = [self.plans, self.cases, self.failed, self.warned, self.neither].map(|count| count.to_string());
+        let counts = [self.plans, self.failed, self.warned, self.neither].map(|count| count.to_string());
         [name.to_owned()].into_iter().chain(counts).chain([format!("{caught:.1}")]).collect()
     }
 }
 
 impl Report {
-    /// Counts a verdict, once per wording.
-    pub(super) fn add(&mut self, verdict: Verdict, wordings: usize) {
+    /// Counts a verdict.
+    pub(super) fn add(&mut self, verdict: Verdict) {
         let tally = match verdict.defect {
             None => &mut self.right,
             Some(defect) if defect.is_structural() => self.structural.entry(defect).or_default(),
             Some(defect) => self.semantic.entry(defect).or_default(),
         };
-        tally.add(verdict.outcome, wordings);
+        tally.add(verdict.outcome);
         self.each.push(verdict);
-    }
-
-    /// Computes the shares.
-    pub(super) fn finish(&mut self) {
-        let caught = |tallies: &BTreeMap<Defect, Tally>| {
-            let sum = Tally::sum(tallies.values());
-            sum.share(sum.failed + sum.warned)
-        };
-        self.rates = Rates {
-            right_failed: self.right.share(self.right.failed),
-            right_warned: self.right.share(self.right.warned),
-            structural_caught: caught(&self.structural),
-            semantic_caught: caught(&self.semantic),
-        };
     }
 
     /// Renders the report as Markdown.
     pub fn table(&self) -> String {
         let mut text = format!(
-            "{} queries over {} catalogs. Verdicts do not depend on the question: each plan is verified once, and counts once \
-             per wording of its query ({} wordings).\n",
-            self.queries, self.catalogs, self.wordings
+            "{} queries over {} catalogs\n\nCorrect plans:\n\n{}",
+            self.queries,
+            self.catalogs,
+            table([("right", &self.right)])
         );
-        let Rates { right_failed, right_warned, structural_caught, semantic_caught } = self.rates;
-        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-        let _ = write!(text, "\nCorrect plans: {} failed, {} warned\n\n", percent(right_failed), percent(right_warned));
-        text += &table([("right", &self.right)]);
         self.list(&mut text, |one| one.defect.is_none() && one.outcome != Outcome::Neither);
-        for (name, tallies, caught) in
-            [("structural", &self.structural, structural_caught), ("semantic", &self.semantic, semantic_caught)]
-        {
-            let _ = write!(text, "\nDefective plans, {name} defects: {} failed or warned\n\n", percent(caught));
+        for (name, tallies) in [("structural", &self.structural), ("semantic", &self.semantic)] {
             let sum = Tally::sum(tallies.values());
             let rows = tallies.iter().map(|(defect, tally)| (defect.as_str(), tally));
-            text += &table(rows.chain([("all", &sum)]));
+            let _ = write!(text, "\nDefective plans, {name} defects:\n\n{}", table(rows.chain([("all", &sum)])));
         }
         let is_missed =
             |one: &Verdict| one.outcome == Outcome::Neither && one.defect.is_some_and(Defect::is_structural);
@@ -225,7 +183,7 @@ impl Report {
 
 /// Renders a table of counts.
 fn table<'a>(rows: impl IntoIterator<Item = (&'a str, &'a Tally)>) -> String {
-    let mut table = Table::new(["plans", "n", "cases", "failed", "warned", "neither", "caught %"]);
+    let mut table = Table::new(["plans", "n", "failed", "warned", "neither", "caught %"]);
     for (name, tally) in rows {
         table.row(tally.row(name));
     }
@@ -243,23 +201,21 @@ mod tests {
     }
 
     #[test]
-    fn counts_once_per_wording_and_lists_what_should_not_be() {
+    fn counts_outcomes_and_lists_what_should_not_be() {
         let mut report = Report::default();
-        report.add(verdict("a", None, &[], &[]), 3);
-        report.add(verdict("b", None, &[], &[Code::NotVerified, Code::NotVerified]), 1);
-        report.add(verdict("a", Some(Defect::FanOut), &[], &[]), 3);
-        report.add(verdict("b", Some(Defect::UnknownColumn), &[Code::UnknownColumn], &[Code::NotVerified]), 1);
-        report.add(verdict("b", Some(Defect::WrongFilter), &[], &[]), 1);
-        report.finish();
-        assert_eq!(
-            report.rates,
-            Rates { right_failed: 0.0, right_warned: 0.25, structural_caught: 0.25, semantic_caught: 0.0 }
-        );
-        assert_eq!(report.right, Tally { plans: 2, cases: 4, failed: 0, warned: 1, neither: 3 });
+        report.add(verdict("a", None, &[], &[]));
+        report.add(verdict("b", None, &[], &[Code::NotVerified, Code::NotVerified]));
+        report.add(verdict("a", Some(Defect::FanOut), &[], &[]));
+        report.add(verdict("b", Some(Defect::UnknownColumn), &[Code::UnknownColumn], &[Code::NotVerified]));
+        report.add(verdict("b", Some(Defect::WrongFilter), &[], &[]));
+        assert_eq!(report.right, Tally { plans: 2, failed: 0, warned: 1, neither: 1 });
+        let structural = Tally::sum(report.structural.values());
+        assert_eq!(structural, Tally { plans: 2, failed: 1, warned: 0, neither: 1 });
+        assert_eq!(structural.share(structural.failed), 0.5);
         assert_eq!(report.each[1].codes, ["not_verified"]);
         assert_eq!(report.each[3].codes, ["unknown_column"]);
         let text = report.table();
-        for line in ["- b: warned (not_verified)", "- a: fan_out", "0.0 % failed, 25.0 % warned"] {
+        for line in ["- b: warned (not_verified)", "- a: fan_out", "Defective plans, semantic defects"] {
             assert!(text.contains(line), "{text}");
         }
         assert!(!text.contains("- b: wrong_filter"), "{text}");

@@ -10,6 +10,10 @@ use crate::cause::Cause;
 use crate::error::TIMED_OUT;
 use crate::source_kind::SourceKind;
 
+/// The reason of a file that is still locked when waiting for it ends.
+const LOCKED: &str =
+    "the file is locked by another process: wait until that is done, close it, or use a copy of the file";
+
 /// Why a file cannot be opened, as a clause.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum OpenError {
@@ -98,6 +102,7 @@ pub(super) fn explain(error: &rusqlite::Error) -> (Cause, String) {
         rusqlite::ffi::SQLITE_AUTH | rusqlite::ffi::SQLITE_READONLY | rusqlite::ffi::SQLITE_PERM => {
             (Cause::Refused, message)
         }
+        rusqlite::ffi::SQLITE_BUSY | rusqlite::ffi::SQLITE_LOCKED => (Cause::Locked, LOCKED.to_owned()),
         rusqlite::ffi::SQLITE_NOTADB => (Cause::Other, "it is not a SQLite database, or it is encrypted".to_owned()),
         rusqlite::ffi::SQLITE_ERROR if starts("no such table: ") => (Cause::UnknownTable, message),
         rusqlite::ffi::SQLITE_ERROR if starts("no such column: ") => (Cause::UnknownColumn, message),

@@ -246,6 +246,18 @@ async fn reports_why_a_file_is_not_a_database() {
 }
 
 #[tokio::test]
+async fn reports_a_file_that_another_process_has_locked() {
+    let (_folder, path) = made("CREATE TABLE t (c); INSERT INTO t VALUES (1);").await;
+    let lock = made_at(&path, "BEGIN EXCLUSIVE", SqliteJournalMode::Delete).await;
+    let error = Sqlite::new(&path).describe().await.unwrap_err();
+    assert_eq!(error.cause(), crate::cause::Cause::Locked);
+    let message = error.to_string();
+    assert!(message.contains("locked by another process: wait") && message.contains("copy of the file"), "{message}");
+    lock.close().await.unwrap();
+    assert!(Sqlite::new(&path).describe().await.is_ok());
+}
+
+#[tokio::test]
 async fn a_damaged_page_affects_only_its_table() {
     let (_folder, path) = made(
         "PRAGMA page_size = 512; CREATE TABLE a (c); CREATE TABLE b (c); INSERT INTO a VALUES (1); INSERT INTO b VALUES (1);",

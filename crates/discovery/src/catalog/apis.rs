@@ -17,9 +17,8 @@ use prospector_fetch::Rule;
 use self::invoke::{HttpCaller, Invoke};
 use super::{
     cache::{self, Cache},
-    entry::{EntryReader, address, path, plain},
+    entry::Fields,
     file_schema,
-    node::Placed,
     paths::{PLAIN_API_NAMES, files, names, watch},
     section::{Folders, Opening, Section},
 };
@@ -49,37 +48,32 @@ pub(super) struct ApiEntry {
     pub(super) invoke: Option<Invoke>,
 }
 
+/// Checks an entry.
+pub(super) fn check(fields: &mut Fields<'_>, written: file_schema::ApiEntry) -> Option<ApiEntry> {
+    let (path, fetched) = match (&written.path, &written.url) {
+        (None, Some(url)) => (String::new(), Some(fields.address("url", Some(url.clone()))?)),
+        (path, _) => (fields.path("the file that describes the API", path.clone())?, None),
+    };
+    let served = written.url.clone().filter(|_| fetched.is_none());
+    let find_kind = |word: &str| ApiKind::ALL.into_iter().find(|kind| kind.as_str() == word);
+    Some(ApiEntry {
+        line: fields.line(),
+        name: written.name,
+        kind: fields.word("type", written.kind, "API type", &ApiKind::ALL.map(ApiKind::as_str), find_kind),
+        invoke: invoke::read(fields, written.invoke, written.headers, served, fetched.as_deref()),
+        path,
+        fetched,
+        url: written.url,
+        description: written.description.unwrap_or_default(),
+        operations: written.operations.unwrap_or_default(),
+        reads: fields.with_lines("reads", written.reads),
+    })
+}
+
 impl Section for Apis<'_> {
     type Entry = ApiEntry;
     /// The APIs, and the caller of those that may be called.
     type Loaded = (Arc<ApiDiscovery>, Arc<HttpCaller>);
-
-    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<ApiEntry> {
-        let lookup = reader.lookup;
-        let mut fields = reader.fields::<file_schema::ApiEntry>(format!("apis[{at}]"), entry)?;
-        let url = fields.text("url");
-        let (path, fetched) = match (fields.has("path"), &url) {
-            (false, Some((written, line))) => {
-                (String::new(), Some(address(&mut fields, "url", written, *line, lookup)?))
-            }
-            _ => (path(&mut fields, "the file that describes the API", lookup)?, None),
-        };
-        let served = url.as_ref().filter(|_| fetched.is_none());
-        let invoke = invoke::invoke(&mut fields, served, fetched.as_deref(), lookup);
-        let entry = ApiEntry {
-            invoke,
-            line: fields.line(),
-            name: plain(&mut fields, "name"),
-            kind: fields.word("type", "API type", &ApiKind::ALL.map(ApiKind::as_str), find_kind),
-            path,
-            fetched,
-            url: url.map(|(written, _)| written),
-            description: plain(&mut fields, "description").unwrap_or_default(),
-            operations: fields.texts("operations"),
-            reads: fields.list_texts("reads"),
-        };
-        (!fields.has_failed()).then_some(entry)
-    }
 
     fn files(entries: &[ApiEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
         if entries.iter().any(|entry| entry.fetched.is_some()) {
@@ -178,10 +172,6 @@ impl Loaded {
         problems.push(Problem::warning(place, reason).advise("rename one of them with `name`"));
         true
     }
-}
-
-fn find_kind(word: &str) -> Option<ApiKind> {
-    ApiKind::ALL.into_iter().find(|kind| kind.as_str() == word)
 }
 
 /// Warns if an entry allows calls of an API that is only described.

@@ -11,20 +11,21 @@ use std::{
 };
 
 use futures::{StreamExt, stream};
-use prospector_connect::{ConnectError, Connector, open, source::Source};
+use prospector_connect::{ConnectError, Connector, error::Cause, open, source::Source};
 use prospector_core::Problem;
-use prospector_schema::{Database, Entry, SchemaDiscovery, describe};
+use prospector_schema::{Database, Entry, SchemaDiscovery, SchemaError, describe};
 use tokio_util::task::AbortOnDropHandle;
 
-pub(super) use self::{entry::DatabaseEntry, values::refresh_values};
+pub(super) use self::{
+    entry::{DatabaseEntry, HARMLESS, check},
+    values::refresh_values,
+};
 use self::{
     find::{Found, find},
     values::{ValueSource, check_columns},
 };
 use super::{
     cache::{Cache, fingerprint},
-    entry::EntryReader,
-    node::Placed,
     section::{Folders, Opening, Section},
     web::ago,
 };
@@ -47,10 +48,6 @@ pub(super) struct OpenedDatabases {
 impl Section for Databases {
     type Entry = DatabaseEntry;
     type Loaded = (Arc<SchemaDiscovery>, OpenedDatabases);
-
-    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<DatabaseEntry> {
-        entry::read(reader, at, entry)
-    }
 
     fn files(entries: &[DatabaseEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
         if entries.iter().any(|entry| entry.server.is_some() || entry.service.is_some()) {
@@ -208,7 +205,11 @@ async fn describe_one(found: Found, cache: Cache) -> Described {
         }
         Err(error) => {
             let problem = Problem::error(found.place, error.to_string());
-            failed(problem.advise("repair or remove it; the rest of the catalog is used"))
+            let SchemaError::Describe { source, .. } = error;
+            failed(problem.advise(match source.cause() {
+                Cause::Locked => "the rest of the catalog is used",
+                _ => "repair or remove it; the rest of the catalog is used",
+            }))
         }
     }
 }

@@ -12,9 +12,8 @@ use prospector_fetch::Request;
 
 use self::confluence::Wiki;
 use super::{
-    entry::{EntryReader, address, path, plain},
+    entry::Fields,
     file_schema,
-    node::Placed,
     paths::{files, watch},
     section::{Folders, Opening, Section},
     web,
@@ -33,39 +32,37 @@ pub(super) struct DocumentEntry {
     /// With values from the environment; must not be shown.
     pub(super) url: Option<String>,
     pub(super) wiki: Option<Wiki>,
-    pub(super) description: String,
+    pub(super) description: Option<String>,
     pub(super) tags: Vec<String>,
+}
+
+/// Checks an entry.
+pub(super) fn check(fields: &mut Fields<'_>, written: file_schema::DocumentEntry) -> Option<DocumentEntry> {
+    let entry = DocumentEntry {
+        line: fields.line(),
+        wiki: confluence::read(fields, &written),
+        name: written.name,
+        path: written.path.and_then(|path| fields.path("the file", Some(path))),
+        content: written.content,
+        url: fields.address("url", written.url),
+        description: written.description,
+        tags: written.tags.unwrap_or_default(),
+    };
+    let given = [&entry.path, &entry.content, &entry.url].into_iter().flatten().count();
+    if given + usize::from(entry.wiki.is_some()) != 1 && !fields.has_failed() {
+        let reason = format!("{} needs exactly one of `path`, `content`, `url` and `confluence`", fields.what);
+        fields.fail(entry.line, reason, "write one of them");
+    } else if entry.content.is_some() && entry.name.is_none() {
+        let reason = format!("{} has `content` but no `name`", fields.what);
+        fields.fail(entry.line, reason, "write `name: some_name`");
+    }
+    Some(entry)
 }
 
 impl Section for Documents {
     type Entry = DocumentEntry;
     /// The documents, and the number of those changed since the catalog was last opened.
     type Loaded = (Arc<DocumentDiscovery>, Refreshed);
-
-    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<DocumentEntry> {
-        let lookup = reader.lookup;
-        let mut fields = reader.fields::<file_schema::DocumentEntry>(format!("documents[{at}]"), entry)?;
-        let entry = DocumentEntry {
-            line: fields.line(),
-            name: plain(&mut fields, "name"),
-            path: fields.has("path").then(|| path(&mut fields, "the file", lookup)).flatten(),
-            content: plain(&mut fields, "content"),
-            url: fields.text("url").and_then(|(text, line)| address(&mut fields, "url", &text, line, lookup)),
-            wiki: confluence::wiki(&mut fields, lookup),
-            description: plain(&mut fields, "description").unwrap_or_default(),
-            tags: fields.texts("tags"),
-        };
-        let given = [&entry.path, &entry.content, &entry.url].into_iter().flatten().count();
-        if given + usize::from(entry.wiki.is_some()) != 1 && !fields.has_failed() {
-            let line = fields.line();
-            let reason = format!("documents[{at}] needs exactly one of `path`, `content`, `url` and `confluence`");
-            fields.fail(line, reason, "write one of them");
-        } else if entry.content.is_some() && entry.name.is_none() {
-            let line = fields.line();
-            fields.fail(line, format!("documents[{at}] has `content` but no `name`"), "write `name: some_name`");
-        }
-        (!fields.has_failed()).then_some(entry)
-    }
 
     fn files(entries: &[DocumentEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
         if entries.iter().any(|entry| entry.url.is_some() || entry.wiki.is_some()) {
@@ -84,15 +81,14 @@ impl Section for Documents {
     async fn load(self, entries: Vec<DocumentEntry>, opening: &mut Opening<'_>) -> Self::Loaded {
         let requests = entries.iter().filter_map(|entry| entry.url.as_ref());
         let requests = requests.map(|url| Request::get(url).accepting(web::DOCUMENT_TYPES)).collect();
-        let mut copies = opening.web.copies(requests).await;
-        let mut fetched = 0..;
+        let mut copies = opening.web.copies(requests).await.into_iter();
         let mut sources: Vec<DocumentSource> = Vec::new();
         for entry in entries {
             let place = opening.place(entry.line);
-            let description = (!entry.description.is_empty()).then_some(entry.description);
+            let description = entry.description.filter(|description| !description.is_empty());
             if entry.url.is_some() {
-                let copy = fetched.next().and_then(|at| copies.remove(&at));
-                let Some(saved) = copy.and_then(|copy| web::note_copy(&place, copy, &mut opening.problems)) else {
+                let Some(saved) = copies.next().and_then(|copy| web::note_copy(&place, copy, &mut opening.problems))
+                else {
                     continue;
                 };
                 let origin = Origin::Url { url: saved.url, copy: saved.path };

@@ -5,10 +5,8 @@ use std::{path::PathBuf, sync::Arc};
 use prospector_facts::{Fact, FactDiscovery, model::Origin};
 
 use super::{
-    entry::{EntryReader, plain, require_plain},
     evidence::CatalogEvidence,
-    file_schema,
-    node::Placed,
+    file_schema::FactEntry,
     section::{Folders, Opening, Section},
 };
 
@@ -22,27 +20,9 @@ pub(super) struct Facts {
     pub(super) terms: Vec<Fact>,
 }
 
-#[derive(Debug)]
-pub(super) struct FactEntry {
-    pub(super) term: String,
-    pub(super) definition: String,
-    pub(super) source: Option<String>,
-    pub(super) confidence: f64,
-}
-
 impl Section for Facts {
     type Entry = FactEntry;
     type Loaded = Arc<FactDiscovery>;
-
-    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<FactEntry> {
-        let mut fields = reader.fields::<file_schema::FactEntry>(format!("facts[{at}]"), entry)?;
-        let term = require_plain(&mut fields, "term", "what is defined");
-        let definition = require_plain(&mut fields, "definition", "what it means");
-        let source = plain(&mut fields, "source");
-        let confidence = fields.share("confidence").unwrap_or(1.0);
-        let entry = FactEntry { term: term?, definition: definition?, source, confidence };
-        (!fields.has_failed()).then_some(entry)
-    }
 
     fn files(_: &[FactEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
         Some(vec![folders.state.join(STORE)])
@@ -59,7 +39,7 @@ impl Section for Facts {
 
 fn fact(entry: FactEntry) -> Fact {
     let mut fact = Fact::new(entry.term, entry.definition, Origin::Catalog);
-    fact.confidence = entry.confidence;
+    fact.confidence = entry.confidence.unwrap_or(1.0);
     fact.source = entry.source.unwrap_or_else(|| "catalog".into());
     fact
 }

@@ -5,26 +5,24 @@ use std::path::Path;
 use indexmap::IndexMap;
 use prospector_core::Problem;
 use prospector_semantics::model::{Dimension, Entity, FiscalYear, Join, Segment, TimeZone};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::{
-    apis::{ApiEntry, Apis},
-    databases::{DatabaseEntry, Databases},
-    documents::{DocumentEntry, Documents},
-    entry::{EntryReader, FolderEntry},
+    apis::{self, ApiEntry},
+    databases::{self, DatabaseEntry},
+    documents::{self, DocumentEntry},
+    entry::{EntryReader, Fields, check_folder},
     environment::Environment,
     error::CatalogError,
-    facts::{FactEntry, Facts},
-    file_schema::CatalogEntries,
+    file_schema::{self, CatalogEntries, FactEntry, FolderEntry},
     fiscal_year, instructions,
-    mcp::{Mcp, McpEntry},
-    metrics::{self, MetricEntry, Metrics},
-    node::{Fields, Node, Placed},
+    mcp::{self, McpEntry},
+    metrics::{self, MetricEntry},
+    node::{Node, Placed},
     preload::{self, PreloadEntry},
-    section::Section,
-    segments,
-    skills::Skills,
-    time_zone,
-    verified::Verified,
+    segments, time_zone,
     web::FetchEntry,
     web_search::WebSearchEntry,
 };
@@ -75,29 +73,38 @@ pub(super) fn parse(
         line: error.location().map_or(1, |location| location.line()),
         reason: format!("not valid YAML: {}", in_plain_words(&error.without_snippet().to_string())),
     })?;
-    let line = root.line;
-    let Some(mut top) = Fields::of::<CatalogEntries>(&file, "the catalog", root, &mut problems) else {
-        let reason = problems.pop().map(|problem| problem.reason).unwrap_or_default();
-        return Err(CatalogError::Syntax { path: path.to_owned(), line, reason });
+    let Node::Map(mut map) = root.node else {
+        let reason = format!("the catalog must be a mapping, not {}", root.node.describe());
+        return Err(CatalogError::Syntax { path: path.to_owned(), line: root.line, reason });
     };
-    let queries = top.flag("queries").unwrap_or_default();
-    let map = &mut top.into_map();
     let reader = &mut EntryReader { file: &file, lookup, problems: &mut problems };
+    let schema = file_schema::schema_of::<CatalogEntries>();
+    let keys = file_schema::properties(&schema);
+    reader.report_unknown("the catalog", &map, keys);
+    let queries =
+        map.shift_remove("queries").and_then(|entry| reader.value("the catalog", "queries", &entry, &keys["queries"]));
+    let map = &mut map;
+    if let Some(Node::List(entries)) = map.get_mut("databases").map(|section| &mut section.node) {
+        for (at, entry) in entries.iter_mut().enumerate() {
+            let what = format!("databases[{at}]");
+            reader.ignore_misspelt::<file_schema::DatabaseEntry>(&what, entry, &databases::HARMLESS);
+        }
+    }
     let catalog = CatalogFile {
-        databases: read_all(reader, map, "databases", Databases::read),
-        apis: read_all(reader, map, "apis", Apis::read),
-        mcp: read_all(reader, map, "mcp", Mcp::read),
-        documents: read_all(reader, map, "documents", Documents::read),
-        facts: read_all(reader, map, "facts", Facts::read),
-        skills: read_all(reader, map, "skills", Skills::read),
-        entities: read_all(reader, map, "entities", metrics::read_entity),
-        joins: read_all(reader, map, "joins", metrics::read_join),
-        dimensions: read_all(reader, map, "dimensions", metrics::read_dimension),
-        metrics: read_all(reader, map, "metrics", Metrics::read),
-        segments: read_all(reader, map, "segments", segments::read_segment),
+        databases: read_all(reader, map, "databases", databases::check),
+        apis: read_all(reader, map, "apis", apis::check),
+        mcp: read_all(reader, map, "mcp", mcp::check),
+        documents: read_all(reader, map, "documents", documents::check),
+        facts: read_all(reader, map, "facts", |_, fact| Some(fact)),
+        skills: read_all(reader, map, "skills", check_folder),
+        entities: read_all(reader, map, "entities", metrics::check_entity),
+        joins: read_all(reader, map, "joins", metrics::check_join),
+        dimensions: read_all(reader, map, "dimensions", metrics::check_dimension),
+        metrics: read_all(reader, map, "metrics", metrics::check_metric),
+        segments: read_all(reader, map, "segments", segments::check_segment),
         fiscal_year: map.shift_remove("fiscal_year_starts").and_then(|entry| fiscal_year::read(reader, entry)),
         time_zone: map.shift_remove("time_zone").and_then(|entry| time_zone::read(reader, entry)),
-        verified_queries: read_all(reader, map, "verified_queries", Verified::read),
+        verified_queries: read_all(reader, map, "verified_queries", check_folder),
         context_preload: map
             .shift_remove("context_preload")
             .map(|entry| preload::read(reader, entry))
@@ -106,23 +113,28 @@ pub(super) fn parse(
             .shift_remove("instructions")
             .map(|entry| instructions::read(reader, entry))
             .unwrap_or_default(),
-        queries,
+        queries: queries == Some(Value::Bool(true)),
         fetch: map.shift_remove("fetch").and_then(|entry| FetchEntry::read(reader, entry)).unwrap_or_default(),
-        web_search: map.shift_remove("web_search").and_then(|entry| WebSearchEntry::read(reader, entry)),
+        web_search: map
+            .shift_remove("web_search")
+            .and_then(|entry| reader.read("web_search".into(), entry, WebSearchEntry::check)),
     };
     Ok((catalog, problems))
 }
 
 /// Removes a list and returns its valid entries; empty if the key is missing or null.
-fn read_all<T>(
+fn read_all<W: DeserializeOwned + JsonSchema + 'static, T>(
     reader: &mut EntryReader<'_>,
     map: &mut IndexMap<String, Placed>,
     key: &str,
-    read: fn(&mut EntryReader<'_>, usize, Placed) -> Option<T>,
+    check: fn(&mut Fields<'_>, W) -> Option<T>,
 ) -> Vec<T> {
     let Some(Placed { line, node }) = map.shift_remove(key) else { return Vec::new() };
     match node {
-        Node::List(items) => items.into_iter().enumerate().filter_map(|(at, entry)| read(reader, at, entry)).collect(),
+        Node::List(items) => {
+            let read = |(at, entry)| reader.read(format!("{key}[{at}]"), entry, check);
+            items.into_iter().enumerate().filter_map(read).collect()
+        }
         Node::Null => Vec::new(),
         other => {
             let reason = format!("`{key}` must be a list, not {}", other.describe());

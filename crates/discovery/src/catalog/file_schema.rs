@@ -1,5 +1,5 @@
-//! The keys of a catalog file, as a JSON Schema for editors and for the parsers of its sections.
-#![allow(dead_code, reason = "the types are read by schemars alone")]
+//! The entries of a catalog file, as they are written: the types that they are parsed into, and their JSON Schema, which editors and the
+//! parser use.
 
 mod meaning;
 
@@ -12,11 +12,15 @@ use std::{
 
 use prospector_api::ApiKind;
 use prospector_connect::source::SourceKind;
+use prospector_schema::values::MAX_VALUES;
 use prospector_text::periods::MONTHS;
-use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
-use serde_json::Value;
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde::Deserialize;
+use serde_json::{Map, Value};
 
-pub(super) use meaning::{DimensionEntry, EntityEntry, JoinEntry, MetricEntry, SegmentEntry, VerifiedEntry};
+pub(super) use meaning::{
+    DimensionEntry, EntityEntry, JoinEntry, MetricEntry, SegmentEntry, StoredIn, Texts, list_texts,
+};
 
 /// Path of the schema relative to the folder of a catalog: in the state folder.
 pub const FILE: &str = ".prospector/catalog.schema.json";
@@ -27,16 +31,21 @@ pub fn text() -> String {
     format!("{}\n", serde_json::to_string_pretty(&schema).unwrap_or_default())
 }
 
-/// Returns the keys of a kind of entry, in the order of its fields.
-pub(super) fn keys<T: JsonSchema + 'static>() -> Arc<[String]> {
-    static KNOWN: LazyLock<Mutex<HashMap<TypeId, Arc<[String]>>>> = LazyLock::new(Mutex::default);
+/// Returns the schema of a type of entry, without references.
+pub(super) fn schema_of<T: JsonSchema + 'static>() -> Arc<Value> {
+    static KNOWN: LazyLock<Mutex<HashMap<TypeId, Arc<Value>>>> = LazyLock::new(Mutex::default);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let read = || {
-        let schema = T::json_schema(&mut SchemaGenerator::default());
-        let properties = schema.get("properties").and_then(Value::as_object);
-        properties.into_iter().flat_map(|properties| properties.keys().cloned()).collect()
+    let generate = || {
+        let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
+        Arc::new(settings.into_generator().into_root_schema_for::<T>().to_value())
     };
-    known.entry(TypeId::of::<T>()).or_insert_with(read).clone()
+    known.entry(TypeId::of::<T>()).or_insert_with(generate).clone()
+}
+
+/// Returns the schemas of the keys of a mapping, in the order of the fields of its type.
+pub(super) fn properties(schema: &Value) -> &Map<String, Value> {
+    static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+    schema.get("properties").and_then(Value::as_object).unwrap_or(&NONE)
 }
 
 /// Writes the schema where the catalogs of a folder refer to it, and returns its path.
@@ -55,6 +64,7 @@ pub fn write(folder: &Path) -> std::io::Result<PathBuf> {
 /// The sources and definitions that planner can use.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, title = "Catalog of planner")]
+#[allow(dead_code, reason = "each section is parsed separately")]
 pub(super) struct CatalogEntries {
     /// Tabular sources: database servers, data files, schemas.
     databases: Option<Vec<DatabaseEntry>>,
@@ -67,7 +77,7 @@ pub(super) struct CatalogEntries {
     /// Definitions of terms.
     facts: Option<Vec<FactEntry>>,
     /// Folders of skills (SKILL.md).
-    skills: Option<Vec<SkillEntry>>,
+    skills: Option<Vec<FolderEntry>>,
     /// Entities: what the rows of a table represent, for metrics.
     entities: Option<Vec<EntityEntry>>,
     /// Joins not declared in any schema, for metrics.
@@ -84,7 +94,7 @@ pub(super) struct CatalogEntries {
     /// Time zone of the days, months and years of metrics, such as Europe/Berlin.
     time_zone: Option<String>,
     /// Verified queries, with the questions that they answer.
-    verified_queries: Option<Vec<VerifiedEntry>>,
+    verified_queries: Option<Vec<FolderEntry>>,
     /// Tables to include in every prompt.
     context_preload: Option<PreloadEntry>,
     /// Instructions added to every prompt.
@@ -98,7 +108,7 @@ pub(super) struct CatalogEntries {
 }
 
 /// One database: a file, a server or a service.
-#[derive(JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, extend("oneOf" = [
     {"required": ["path"]}, {"required": ["url"]}, {"required": ["elasticsearch"]}, {"required": ["bigquery"]}
 ], "dependencies" = {
@@ -107,52 +117,53 @@ pub(super) struct CatalogEntries {
 }))]
 pub(super) struct DatabaseEntry {
     /// A file or a pattern; a pattern without a name creates one database per file.
-    path: Option<String>,
+    pub(super) path: Option<String>,
     /// Name used in questions and plans. Defaults to the name of the file.
-    name: Option<String>,
+    pub(super) name: Option<String>,
     /// Optional if the extension or the URL determines it.
-    #[schemars(rename = "type", extend("enum" = SourceKind::ALL.map(SourceKind::as_str)))]
-    kind: Option<String>,
+    #[serde(rename = "type")]
+    #[schemars(extend("enum" = SourceKind::ALL.map(SourceKind::as_str)))]
+    pub(super) kind: Option<String>,
     /// One or two sentences for the catalog overview shown to models.
-    description: Option<String>,
+    pub(super) description: Option<String>,
     /// JSON file with descriptions of tables and columns.
-    descriptions: Option<String>,
+    pub(super) descriptions: Option<String>,
     /// Only these tables; all others are hidden.
-    tables: Option<Vec<String>>,
+    pub(super) tables: Option<Vec<String>>,
     /// Functions that queries may call in addition to the built-in allow-list.
-    functions: Option<Vec<String>>,
+    pub(super) functions: Option<Vec<String>>,
     /// Which column values are indexed, if any.
-    values: Option<ValuesEntry>,
+    pub(super) values: Option<ValuesEntry>,
     /// Columns with personal data: table.column, *.column or table.*.
-    personal: Option<Vec<String>>,
+    pub(super) personal: Option<Vec<String>>,
     /// CSV files and spreadsheets: a column has a type only if every cell has it. By default, cells that do not have the type of 95 % of
     /// the column are NULL, and reported.
-    strict: Option<bool>,
+    pub(super) strict: Option<bool>,
     /// Or the address of a server: postgres://, mysql://, mariadb://, mongodb://, dynamodb:// or cassandra://. ${NAME} is replaced from the
     /// environment.
-    url: Option<String>,
+    pub(super) url: Option<String>,
     /// Servers: only these schemas.
-    schemas: Option<Vec<String>>,
+    pub(super) schemas: Option<Vec<String>>,
     /// Or a BigQuery project.
-    bigquery: Option<BigqueryEntry>,
+    pub(super) bigquery: Option<BigqueryEntry>,
     /// Or Elasticsearch or OpenSearch: https://host:9200.
-    elasticsearch: Option<String>,
+    pub(super) elasticsearch: Option<String>,
     /// Elasticsearch: only these indices.
-    indices: Option<Vec<String>>,
+    pub(super) indices: Option<Vec<String>>,
     /// Elasticsearch: bearer token.
-    token: Option<String>,
+    pub(super) token: Option<String>,
     /// Elasticsearch: API key.
-    api_key: Option<String>,
+    pub(super) api_key: Option<String>,
     /// Elasticsearch: user, with `password`.
-    user: Option<String>,
+    pub(super) user: Option<String>,
     /// Elasticsearch: password of `user`.
-    password: Option<String>,
+    pub(super) password: Option<String>,
 }
 
 /// Which values are indexed.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum ValuesEntry {
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum ValuesEntry {
     /// All or none.
     All(bool),
     /// Some.
@@ -160,67 +171,68 @@ enum ValuesEntry {
 }
 
 /// Which values are indexed.
-#[derive(JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct ValuesSettings {
     /// Maximum number of values per column.
-    #[schemars(range(min = 1, max = 10_000))]
-    max_per_column: Option<u32>,
+    #[schemars(range(min = 1, max = MAX_VALUES))]
+    pub(super) max_per_column: Option<usize>,
     /// Excluded columns: table.column, *.column or table.*.
-    skip: Option<Vec<String>>,
+    pub(super) skip: Option<Vec<String>>,
 }
 
 /// A BigQuery project.
-#[derive(JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, extend("oneOf" = [{"required": ["credentials"]}, {"required": ["token"]}]))]
 pub(super) struct BigqueryEntry {
     /// Project that owns the datasets.
-    project: String,
+    pub(super) project: String,
     /// Only these datasets.
-    datasets: Option<Vec<String>>,
+    pub(super) datasets: Option<Vec<String>>,
     /// Key file of a service account.
-    credentials: Option<String>,
+    pub(super) credentials: Option<String>,
     /// Or an access token.
-    token: Option<String>,
+    pub(super) token: Option<String>,
     /// Location of the data.
-    location: Option<String>,
+    pub(super) location: Option<String>,
     /// Maximum gigabytes billed per query.
-    max_gigabytes: Option<f64>,
+    pub(super) max_gigabytes: Option<f64>,
     /// Endpoint to use instead of Google's.
-    endpoint: Option<String>,
+    pub(super) endpoint: Option<String>,
 }
 
 /// One API, or a folder of them.
-#[derive(JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, extend("anyOf" = [{"required": ["path"]}, {"required": ["url"]}], "dependencies" = {
     "headers": ["invoke"]
 }))]
 pub(super) struct ApiEntry {
     /// A file, a folder or a pattern: OpenAPI, Swagger, GraphQL, or a list of MCP tools.
-    path: Option<String>,
+    pub(super) path: Option<String>,
     /// Name used in plans.
-    name: Option<String>,
+    pub(super) name: Option<String>,
     /// With `path`: the base URL of the API. Without it: the URL of the description, or a GraphQL endpoint.
-    url: Option<String>,
+    pub(super) url: Option<String>,
     /// Optional if the description determines it.
-    #[schemars(rename = "type", extend("enum" = ApiKind::ALL.map(ApiKind::as_str)))]
-    kind: Option<String>,
+    #[serde(rename = "type")]
+    #[schemars(extend("enum" = ApiKind::ALL.map(ApiKind::as_str)))]
+    pub(super) kind: Option<String>,
     /// Purpose of the API.
-    description: Option<String>,
+    pub(super) description: Option<String>,
     /// Only these operations.
-    operations: Option<Vec<String>>,
+    pub(super) operations: Option<Vec<String>>,
     /// Read-only operations that are sent as POST, such as searches: names, or patterns with `*`.
-    reads: Option<Vec<String>>,
+    pub(super) reads: Option<Vec<String>>,
     /// Allows models to send GET requests and GraphQL queries: true, or only to these hosts.
-    invoke: Option<InvokeEntry>,
+    pub(super) invoke: Option<InvokeEntry>,
     /// Headers sent with these calls: Name: value.
-    headers: Option<Vec<String>>,
+    pub(super) headers: Option<Vec<String>>,
 }
 
 /// Whether an API may be called.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum InvokeEntry {
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum InvokeEntry {
     /// The host named in the catalog or the description.
     Anywhere(bool),
     /// Only these hosts.
@@ -228,7 +240,7 @@ enum InvokeEntry {
 }
 
 /// An MCP server, or the servers configured in an MCP client.
-#[derive(JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, extend("oneOf" = [
     {"required": ["name", "command"]}, {"required": ["name", "url"]}, {"required": ["import"]}
 ], "dependencies" = {
@@ -236,40 +248,40 @@ enum InvokeEntry {
 }))]
 pub(super) struct McpEntry {
     /// Name used in plans: letters, digits, `_` and `-`.
-    name: Option<String>,
+    pub(super) name: Option<String>,
     /// A program that serves MCP over stdio, optionally with its arguments.
-    command: Option<CommandEntry>,
+    pub(super) command: Option<CommandEntry>,
     /// Its arguments.
-    args: Option<Vec<String>>,
+    pub(super) args: Option<Vec<String>>,
     /// Environment variables of the process: NAME to pass on its current value, or NAME=value.
-    env: Option<Vec<String>>,
+    pub(super) env: Option<Vec<String>>,
     /// Working folder of the process.
-    folder: Option<String>,
+    pub(super) folder: Option<String>,
     /// Or a streamable HTTP endpoint.
-    url: Option<String>,
+    pub(super) url: Option<String>,
     /// Headers sent with each request: Name: value.
-    headers: Option<Vec<String>>,
+    pub(super) headers: Option<Vec<String>>,
     /// Sign-in with OAuth, with `planner sources login NAME`.
-    oauth: Option<OAuthEntry>,
+    pub(super) oauth: Option<OAuthEntry>,
     /// Or the configuration of a client: claude_desktop, claude_code, vscode, cursor, codex or a file.
-    import: Option<String>,
+    pub(super) import: Option<String>,
     /// Import: only these servers, names or patterns.
-    servers: Option<Vec<String>>,
+    pub(super) servers: Option<Vec<String>>,
     /// Purpose of the server.
-    description: Option<String>,
+    pub(super) description: Option<String>,
     /// Only these tools, names or patterns.
-    tools: Option<Vec<String>>,
+    pub(super) tools: Option<Vec<String>>,
     /// Which tools may be called: `read`, true, or names and patterns.
-    invoke: Option<InvokeTools>,
+    pub(super) invoke: Option<InvokeTools>,
     /// Timeout of the handshake, a list or a call, in seconds.
     #[schemars(range(min = 1, max = 600))]
-    timeout: Option<u32>,
+    pub(super) timeout: Option<u32>,
 }
 
 /// Sign-in with OAuth.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum OAuthEntry {
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum OAuthEntry {
     /// Whether to sign in, as a client that registers itself.
     Registered(bool),
     /// A client of the provider, or scopes.
@@ -277,19 +289,19 @@ enum OAuthEntry {
 }
 
 /// How to sign in with OAuth.
-#[derive(JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct OAuthClient {
     /// The client that the provider issued; without it, Prospector registers itself.
-    client_id: Option<String>,
+    pub(super) client_id: Option<String>,
     /// The scopes to request; those that the server names by default.
-    scopes: Option<Vec<String>>,
+    pub(super) scopes: Option<Vec<String>>,
 }
 
 /// A program, optionally with its arguments.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum CommandEntry {
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum CommandEntry {
     /// The program.
     Program(String),
     /// The program and its arguments.
@@ -297,26 +309,20 @@ enum CommandEntry {
 }
 
 /// Which tools may be called.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum InvokeTools {
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum InvokeTools {
     /// All of them, or none.
     All(bool),
-    /// Tools that the server annotates as read-only and that `tools` names.
-    Reading(ReadWord),
+    /// `read`: tools that the server annotates as read-only and that `tools` names.
+    #[schemars(extend("enum" = ["read"]))]
+    Word(String),
     /// These tools.
     Names(Vec<String>),
 }
 
-/// The word `read`.
-#[derive(JsonSchema)]
-#[schemars(rename_all = "lowercase")]
-enum ReadWord {
-    Read,
-}
-
 /// One or several documents.
-#[derive(JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, extend("oneOf" = [
     {"required": ["path"]}, {"required": ["content", "name"]}, {"required": ["url"]}, {"required": ["confluence"]}
 ], "dependencies" = {
@@ -324,55 +330,59 @@ enum ReadWord {
 }))]
 pub(super) struct DocumentEntry {
     /// A file, a folder including subfolders, or a pattern.
-    path: Option<String>,
+    pub(super) path: Option<String>,
     /// Name used in plans; for a wiki, the prefix of its pages.
-    name: Option<String>,
+    pub(super) name: Option<String>,
     /// Or the text itself, in Markdown.
-    content: Option<String>,
+    pub(super) content: Option<String>,
     /// Or the URL of a page.
-    url: Option<String>,
+    pub(super) url: Option<String>,
     /// Or the base URL of a Confluence wiki.
-    confluence: Option<String>,
+    pub(super) confluence: Option<String>,
     /// Wiki: pages of this space.
-    space: Option<String>,
+    pub(super) space: Option<String>,
     /// Wiki: pages with this label.
-    label: Option<String>,
+    pub(super) label: Option<String>,
     /// Wiki: user of a cloud account.
-    user: Option<String>,
+    pub(super) user: Option<String>,
     /// Wiki: API token of `user`, or a personal access token.
-    token: Option<String>,
+    pub(super) token: Option<String>,
     /// Subject of the document.
-    description: Option<String>,
+    pub(super) description: Option<String>,
     /// Tags in addition to those in the file.
-    tags: Option<Vec<String>>,
+    pub(super) tags: Option<Vec<String>>,
 }
 
 /// A definition of a term.
-#[derive(JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct FactEntry {
     /// The term.
-    term: String,
+    pub(super) term: String,
     /// Its definition.
-    definition: String,
+    pub(super) definition: String,
     /// Source of the definition.
-    source: Option<String>,
+    pub(super) source: Option<String>,
     /// Confidence in the definition.
     #[schemars(range(min = 0, max = 1))]
-    confidence: Option<f64>,
+    pub(super) confidence: Option<f64>,
 }
 
-/// A folder of skills.
-#[derive(JsonSchema)]
+/// A folder of skills, or of verified queries.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub(super) struct SkillEntry {
-    /// Folder with one subfolder per skill.
-    path: String,
+pub(super) struct FolderEntry {
+    /// The line of the entry.
+    #[serde(skip)]
+    pub(super) line: u64,
+    /// Folder with one subfolder per skill; folder of SQL files with verified queries, or one such file.
+    pub(super) path: String,
 }
 
 /// Tables included in every prompt.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
+#[allow(dead_code, reason = "each name is parsed separately")]
 enum PreloadEntry {
     /// Names: database.table, or patterns with `*`.
     Names(Vec<String>),
@@ -381,37 +391,37 @@ enum PreloadEntry {
 }
 
 /// Which tables a search returns.
-#[derive(JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct PreloadSettings {
     /// Search queries.
-    seed_patterns: Option<Vec<String>>,
+    pub(super) seed_patterns: Option<Vec<String>>,
     /// Minimum relevance.
     #[schemars(range(min = 0, max = 1))]
-    similarity_threshold: Option<f64>,
+    pub(super) similarity_threshold: Option<f64>,
     /// Maximum number of tables.
     #[schemars(range(min = 1, max = 10_000))]
-    max_tables: Option<u32>,
+    pub(super) max_tables: Option<usize>,
 }
 
 /// Hosts that may be contacted.
-#[derive(JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct FetchEntry {
     /// Hosts on your own network: wiki.local, 127.0.0.1:8080.
-    allow: Option<Vec<String>>,
+    pub(super) allow: Option<Vec<String>>,
     /// Whether pages not named in the catalog may be fetched from public hosts.
-    public: Option<bool>,
+    pub(super) public: Option<bool>,
 }
 
 /// A search engine.
-#[derive(JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct WebSearchEntry {
     /// The search page of a SearXNG server.
-    url: String,
+    pub(super) url: String,
     /// Bearer token.
-    token: Option<String>,
+    pub(super) token: Option<String>,
 }
 
 #[cfg(test)]

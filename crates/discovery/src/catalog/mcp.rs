@@ -19,12 +19,11 @@ use std::{
 use prospector_api::{Api, ApiDiscovery};
 
 use self::entry::Origin;
-pub(super) use self::{caller::McpServers, entry::McpEntry};
-use super::{
-    entry::EntryReader,
-    node::Placed,
-    section::{Folders, Opening, Section},
+pub(super) use self::{
+    caller::McpServers,
+    entry::{McpEntry, check},
 };
+use super::section::{Folders, Opening, Section};
 
 /// The folder of the records of servers, in the state folder.
 pub(super) const FOLDER: &str = "mcp";
@@ -55,10 +54,6 @@ impl Section for Mcp<'_> {
     type Entry = McpEntry;
     /// The servers, and their tools as one API per server.
     type Loaded = (Arc<McpServers>, Vec<Api>);
-
-    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<McpEntry> {
-        entry::read(reader, at, entry)
-    }
 
     /// Returns the records and the imported configurations; `None` before the first listing.
     fn files(entries: &[McpEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {

@@ -9,7 +9,7 @@ use prospector_semantics::SemanticModel;
 
 use super::{
     CatalogError,
-    entry::FolderEntry,
+    file_schema::FolderEntry,
     load,
     metrics::{MetricEntry, Metrics},
     section::Opening,

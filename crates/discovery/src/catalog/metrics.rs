@@ -17,9 +17,8 @@ use prospector_semantics::{SemanticModel, Tables, import::read_document};
 use serde_json::Value;
 
 use super::{
-    entry::{EntryReader, plain, require_plain},
-    file_schema,
-    node::{Fields, Placed},
+    entry::Fields,
+    file_schema::{self, list_texts},
     paths::advise_path,
     section::{Folders, Opening, Section},
     time_zone,
@@ -57,37 +56,31 @@ pub(super) struct ImportEntry {
     database: Option<String>,
 }
 
+/// Checks a metric, or a file of metrics.
+pub(super) fn check_metric(fields: &mut Fields<'_>, mut written: file_schema::MetricEntry) -> Option<MetricEntry> {
+    if fields.has("path") {
+        let what = "a semantic_manifest.json of dbt, or a YAML file of Cube or of the Open Semantic Interchange";
+        let path = fields.require("path", what, written.path)?;
+        return Some(MetricEntry::Imported(ImportEntry { line: fields.line(), path, database: written.database }));
+    }
+    let name = fields.require("name", "the name of the metric", written.name.take());
+    let kind = check_kind(fields, &mut written)?;
+    Some(MetricEntry::Declared(Box::new(Metric {
+        name: name?,
+        kind,
+        unit: written.unit.unwrap_or_default(),
+        format: written.format.unwrap_or_default(),
+        owner: written.owner.unwrap_or_default(),
+        description: written.description.unwrap_or_default(),
+        synonyms: written.synonyms.unwrap_or_default(),
+        source: written.source.unwrap_or_default(),
+        place: fields.place(),
+    })))
+}
+
 impl Section for Metrics {
     type Entry = MetricEntry;
     type Loaded = Arc<SemanticModel>;
-
-    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<MetricEntry> {
-        let file = reader.file;
-        let mut fields = reader.fields::<file_schema::MetricEntry>(format!("metrics[{at}]"), entry)?;
-        if fields.has("path") {
-            let path = require_plain(
-                &mut fields,
-                "path",
-                "a semantic_manifest.json of dbt, or a YAML file of Cube or of the Open Semantic Interchange",
-            );
-            let database = plain(&mut fields, "database");
-            let entry = ImportEntry { line: fields.line(), path: path?, database };
-            return (!fields.has_failed()).then_some(MetricEntry::Imported(entry));
-        }
-        let place = format!("{file}:{}", fields.line());
-        let metric = Metric {
-            name: require_plain(&mut fields, "name", "the name of the metric").unwrap_or_default(),
-            kind: read_kind(&mut fields)?,
-            unit: plain(&mut fields, "unit").unwrap_or_default(),
-            format: plain(&mut fields, "format").unwrap_or_default(),
-            owner: plain(&mut fields, "owner").unwrap_or_default(),
-            description: plain(&mut fields, "description").unwrap_or_default(),
-            synonyms: fields.texts("synonyms"),
-            source: plain(&mut fields, "source").unwrap_or_default(),
-            place,
-        };
-        (!fields.has_failed()).then(|| MetricEntry::Declared(Box::new(metric)))
-    }
 
     fn files(entries: &[MetricEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
         let imported = entries.iter().filter_map(|entry| match entry {
@@ -174,79 +167,78 @@ pub(super) fn define_terms(model: &SemanticModel) -> Vec<Fact> {
     metrics.chain(segments).collect()
 }
 
-/// Parses how a metric is computed, by `kind` or, without it, by its other keys.
-fn read_kind(fields: &mut Fields<'_>) -> Option<MetricKind> {
-    let kind = if fields.has("kind") {
+/// Checks how a metric is computed, by `kind` or, without it, by its other keys.
+fn check_kind(fields: &mut Fields<'_>, written: &mut file_schema::MetricEntry) -> Option<MetricKind> {
+    let kind = if let Some(kind) = written.kind.take() {
         let find = |word: &str| MetricKind::WORDS.into_iter().find(|known| *known == word);
-        fields.word("kind", "kind of metric", &MetricKind::WORDS, find)?
-    } else if fields.has("numerator") {
+        fields.word("kind", Some(kind), "kind of metric", &MetricKind::WORDS, find)?
+    } else if written.numerator.is_some() {
         "ratio"
-    } else if fields.has("metric") {
+    } else if written.metric.is_some() {
         "cumulative"
-    } else if fields.has("entity") || fields.has("aggregate") || !fields.has("expression") {
+    } else if written.entity.is_some() || written.aggregate.is_some() || written.expression.is_none() {
         "simple"
     } else {
         "derived"
     };
     match kind {
         "ratio" => {
-            let numerator = require_plain(fields, "numerator", "the metric of the numerator");
-            let denominator = require_plain(fields, "denominator", "the metric of the denominator");
+            let numerator = fields.require("numerator", "the metric of the numerator", written.numerator.take());
+            let what = "the metric of the denominator";
+            let denominator = fields.require("denominator", what, written.denominator.take());
             Some(MetricKind::Ratio { numerator: numerator?, denominator: denominator? })
         }
         "derived" => {
-            let expression = require_plain(fields, "expression", "arithmetic over metrics");
+            let expression = fields.require("expression", "arithmetic over metrics", written.expression.take());
             Some(MetricKind::Derived { expression: expression? })
         }
         "cumulative" => {
-            let metric = require_plain(fields, "metric", "the metric that is accumulated");
-            let span = read_span(fields)?;
+            let metric = fields.require("metric", "the metric that is accumulated", written.metric.take());
+            let span = check_span(fields, written.window.take(), written.to_date.take())?;
             Some(MetricKind::Cumulative { metric: metric?, span })
         }
-        _ => read_measure(fields).map(MetricKind::Simple),
+        _ => check_measure(fields, written).map(MetricKind::Simple),
     }
 }
 
-fn read_measure(fields: &mut Fields<'_>) -> Option<Measure> {
-    let entity = require_plain(fields, "entity", "the entity of its rows");
-    let aggregation = if fields.has("aggregate") {
-        let words = Aggregation::ALL.map(Aggregation::as_str);
-        fields.word("aggregate", "aggregate", &words, Aggregation::find)
-    } else {
+fn check_measure(fields: &mut Fields<'_>, written: &mut file_schema::MetricEntry) -> Option<Measure> {
+    let entity = fields.require("entity", "the entity of its rows", written.entity.take());
+    if !fields.has("aggregate") {
         fields.fail(fields.line(), "`aggregate` is missing: how rows are aggregated", "write `aggregate: sum`");
-        None
-    };
-    let per = read_texts(fields, "per");
+    }
+    let words = Aggregation::ALL.map(Aggregation::as_str);
+    let aggregation = fields.word("aggregate", written.aggregate.take(), "aggregate", &words, Aggregation::find);
     let is_first = |word: &str| match word {
         "last" => Some(false),
         "first" => Some(true),
         _ => None,
     };
-    let is_first = fields.word("semi_additive", "value of `semi_additive`", &["last", "first"], is_first);
-    let semi_additive = is_first.map(|is_first| SemiAdditive { is_first, per });
+    let (word, what) = (written.semi_additive.take(), "value of `semi_additive`");
+    let is_first = fields.word("semi_additive", word, what, &["last", "first"], is_first);
+    let per = list_texts(written.per.take());
     Some(Measure {
-        expression: plain(fields, "expression"),
-        filters: read_texts(fields, "filter"),
-        time: plain(fields, "time"),
-        grain: read_grain(fields, "grain"),
-        semi_additive,
+        expression: written.expression.take(),
+        filters: list_texts(written.filter.take()),
+        time: written.time.take(),
+        grain: check_grain(fields, "grain", written.grain.take()),
+        semi_additive: is_first.map(|is_first| SemiAdditive { is_first, per }),
         entity: entity?,
         aggregation: aggregation?,
     })
 }
 
 /// Parses the window of a cumulative metric.
-fn read_span(fields: &mut Fields<'_>) -> Option<Span> {
-    let window = fields.text("window");
-    let to_date = read_grain(fields, "to_date");
+fn check_span(fields: &mut Fields<'_>, window: Option<String>, to_date: Option<String>) -> Option<Span> {
+    let to_date = check_grain(fields, "to_date", to_date);
+    let line = fields.line_of("window");
     match (window, to_date) {
         (None, None) => Some(Span::Whole),
         (None, Some(grain)) => Some(Span::ToDate(grain)),
-        (Some((_, line)), Some(_)) => {
+        (Some(_), Some(_)) => {
             fields.fail(line, "both `window` and `to_date` are set", "remove one of them");
             None
         }
-        (Some((text, line)), None) => {
+        (Some(text), None) => {
             let parts = text.trim().split_once(' ');
             let read = parts.and_then(|(count, unit)| {
                 Some((count.parse::<u32>().ok().filter(|count| (1..=10_000).contains(count))?, Grain::find(unit)?))
@@ -259,72 +251,54 @@ fn read_span(fields: &mut Fields<'_>) -> Option<Span> {
     }
 }
 
-fn read_grain(fields: &mut Fields<'_>, key: &str) -> Option<Grain> {
-    fields.word(key, "grain", &Grain::ALL.map(Grain::as_str), Grain::find)
+fn check_grain(fields: &mut Fields<'_>, key: &str, written: Option<String>) -> Option<Grain> {
+    fields.word(key, written, "grain", &Grain::ALL.map(Grain::as_str), Grain::find)
 }
 
-/// Returns a list of texts, or a single text as a list.
-pub(super) fn read_texts(fields: &mut Fields<'_>, key: &str) -> Vec<String> {
-    if fields.is_list(key) { fields.texts(key) } else { plain(fields, key).into_iter().collect() }
+/// Checks an entity.
+pub(super) fn check_entity(fields: &mut Fields<'_>, written: file_schema::EntityEntry) -> Option<Entity> {
+    let grain = check_grain(fields, "grain", written.grain);
+    let stored_in = time_zone::read_stored_in(fields, written.time.as_deref(), written.stored_in);
+    let Some((database, table)) = written.table.split_once('.') else {
+        let reason = format!("`{}` has no database", written.table);
+        fields.fail(fields.line(), reason, "write `table: database.table`");
+        return None;
+    };
+    Some(Entity {
+        name: written.name,
+        database: database.to_owned(),
+        table: table.to_owned(),
+        key: list_texts(written.key),
+        time: written.time,
+        grain,
+        stored_in,
+        description: written.description.unwrap_or_default(),
+        place: fields.place(),
+    })
 }
 
-/// Parses an entity.
-pub(super) fn read_entity(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Entity> {
-    let file = reader.file;
-    let mut fields = reader.fields::<file_schema::EntityEntry>(format!("entities[{at}]"), entry)?;
-    let name = require_plain(&mut fields, "name", "its name in expressions");
-    let table = require_plain(&mut fields, "table", "the table with one row per entity");
-    let line = fields.line();
-    let split = table.as_deref().and_then(|table| table.split_once('.'));
-    let split = split.map(|(database, table)| (database.to_owned(), table.to_owned()));
-    if let (Some(table), None) = (&table, &split) {
-        fields.fail(line, format!("`{table}` has no database"), "write `table: database.table`");
-    }
-    let (key, time) = (read_texts(&mut fields, "key"), plain(&mut fields, "time"));
-    let grain = read_grain(&mut fields, "grain");
-    let stored_in = time_zone::read_stored_in(&mut fields, time.as_deref());
-    let description = plain(&mut fields, "description").unwrap_or_default();
-    let failed = fields.has_failed();
-    let (database, table) = split?;
-    let place = format!("{file}:{line}");
-    let entity = Entity { name: name?, database, table, key, time, grain, stored_in, description, place };
-    (!failed).then_some(entity)
-}
-
-/// Parses a join.
-pub(super) fn read_join(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Join> {
-    let file = reader.file;
-    let mut fields = reader.fields::<file_schema::JoinEntry>(format!("joins[{at}]"), entry)?;
-    let line = fields.line();
-    let mut side = |key: &str| -> Option<(String, Vec<String>)> {
-        let named = read_texts(&mut fields, key);
+/// Checks a join.
+pub(super) fn check_join(fields: &mut Fields<'_>, written: file_schema::JoinEntry) -> Option<Join> {
+    let mut side = |key: &str, named: file_schema::Texts| -> Option<(String, Vec<String>)> {
+        let named = list_texts(Some(named));
         let split: Option<Vec<(&str, &str)>> = named.iter().map(|name| name.split_once('.')).collect();
         let split = split.filter(|names| !names.is_empty() && names.iter().all(|(entity, _)| *entity == names[0].0));
         if split.is_none() {
-            fields.fail(
-                line,
-                format!("`{key}` must name columns of one entity"),
-                format!("write `{key}: entity.column`"),
-            );
+            let reason = format!("`{key}` must name columns of one entity");
+            fields.fail(fields.line(), reason, format!("write `{key}: entity.column`"));
         }
         split.map(|names| (names[0].0.to_owned(), names.iter().map(|(_, column)| (*column).to_owned()).collect()))
     };
-    let (from, to) = (side("from"), side("to"));
+    let (from, to) = (side("from", written.from), side("to", written.to));
     let ((from, columns), (to, references)) = (from?, to?);
-    let join = Join { from, columns, to, references, place: format!("{file}:{line}") };
-    (!fields.has_failed()).then_some(join)
+    Some(Join { from, columns, to, references, place: fields.place() })
 }
 
-/// Parses a dimension.
-pub(super) fn read_dimension(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Dimension> {
-    let file = reader.file;
-    let mut fields = reader.fields::<file_schema::DimensionEntry>(format!("dimensions[{at}]"), entry)?;
+/// Checks a dimension.
+pub(super) fn check_dimension(fields: &mut Fields<'_>, written: file_schema::DimensionEntry) -> Option<Dimension> {
     let line = fields.line();
-    let name = require_plain(&mut fields, "name", "the name of the dimension");
-    let mut named = fields.texts("columns");
-    named.extend(plain(&mut fields, "column"));
     let mut columns = Vec::new();
-    for column in named {
+    for column in written.columns.into_iter().flatten().chain(written.column) {
         match column.split_once('.') {
             Some((entity, column)) => {
                 columns.push(DimensionColumn { entity: entity.to_owned(), expression: column.to_owned() });
@@ -332,19 +306,18 @@ pub(super) fn read_dimension(reader: &mut EntryReader<'_>, at: usize, entry: Pla
             None => fields.fail(line, format!("`{column}` has no entity"), "write `entity.column`"),
         }
     }
-    match (plain(&mut fields, "entity"), plain(&mut fields, "expression")) {
+    match (written.entity, written.expression) {
         (Some(entity), Some(expression)) => columns.push(DimensionColumn { entity, expression }),
         (None, None) => {}
         _ => fields.fail(line, "`entity` and `expression` must be set together", "write both, or a `column`"),
     }
-    let dimension = Dimension {
-        name: name?,
+    Some(Dimension {
+        name: written.name,
         columns,
-        via: read_texts(&mut fields, "via"),
+        via: list_texts(written.via),
         keys: Vec::new(),
-        description: plain(&mut fields, "description").unwrap_or_default(),
-        synonyms: fields.texts("synonyms"),
-        place: format!("{file}:{line}"),
-    };
-    (!fields.has_failed()).then_some(dimension)
+        description: written.description.unwrap_or_default(),
+        synonyms: written.synonyms.unwrap_or_default(),
+        place: fields.place(),
+    })
 }

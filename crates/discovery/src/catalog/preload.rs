@@ -6,16 +6,13 @@ use prospector_core::record::ResourceKind;
 use super::{
     Catalog,
     entry::EntryReader,
-    file_schema,
+    file_schema::PreloadSettings,
     node::{Node, Placed},
 };
 
 /// Defaults of a mapping.
 const THRESHOLD: f64 = 0.3;
 const MAX_TABLES: usize = 50;
-
-/// The upper limit of `max_tables`.
-const MAX_TABLES_TO_PIN: usize = 10_000;
 
 /// Which tables are pinned.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,10 +68,10 @@ pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> PreloadEntry 
             }
         }
         _ => {
-            if let Some(mut fields) = reader.fields::<file_schema::PreloadSettings>("context_preload", entry) {
-                read.preload.seeds = fields.texts("seed_patterns");
-                read.preload.threshold = fields.share("similarity_threshold").unwrap_or(THRESHOLD);
-                read.preload.max_tables = fields.count("max_tables", MAX_TABLES_TO_PIN).unwrap_or(MAX_TABLES);
+            if let Some((settings, _)) = reader.parse::<PreloadSettings>("context_preload".into(), entry) {
+                read.preload.seeds = settings.seed_patterns.unwrap_or_default();
+                read.preload.threshold = settings.similarity_threshold.unwrap_or(THRESHOLD);
+                read.preload.max_tables = settings.max_tables.unwrap_or(MAX_TABLES);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The sections of a catalog, one per kind of entry. Each parses its entries, lists the files they refer to, and loads them.
+//! The sections of a catalog, one per kind of entry. Each checks its entries, lists the files they refer to, and loads them.
 //!
 //! A new section is a module with a type that implements [`Section`], a field of [`CatalogFile`](super::file::CatalogFile), and a line in
 //! [`Catalog::open`](super::Catalog::open) and in [`fingerprint`](super::current::fingerprint).
@@ -9,20 +9,14 @@ use prospector_core::Problem;
 use prospector_mcp::ServerSessions;
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    cache::Cache, entry::EntryReader, environment::Environment, error::CatalogError, node::Placed, paths::advise_path,
-    web::Web,
-};
+use super::{cache::Cache, environment::Environment, error::CatalogError, paths::advise_path, web::Web};
 
 /// A section of a catalog.
 pub(super) trait Section {
-    /// A parsed entry.
+    /// A checked entry.
     type Entry;
     /// Searches and describes the loaded entries, with connectors, callers or changes in some sections.
     type Loaded;
-
-    /// Parses the entry at a position of the list; `None`, with a problem reported, if it is invalid.
-    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Self::Entry>;
 
     /// Returns the files that the entries refer to, including those inside folders: the records do not change unless one of them does.
     /// Returns `None` if files are not sufficient, since a source is remote or unreadable.

@@ -3,26 +3,20 @@
 use prospector_semantics::model::{Segment, SegmentMembers};
 
 use super::{
-    entry::{EntryReader, plain, require_plain},
-    file_schema,
-    metrics::read_texts,
-    node::Placed,
+    entry::Fields,
+    file_schema::{SegmentEntry, list_texts},
 };
 
-/// Parses a segment.
-pub(super) fn read_segment(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Segment> {
-    let file = reader.file;
-    let mut fields = reader.fields::<file_schema::SegmentEntry>(format!("segments[{at}]"), entry)?;
+/// Checks a segment.
+pub(super) fn check_segment(fields: &mut Fields<'_>, written: SegmentEntry) -> Option<Segment> {
     let line = fields.line();
-    let name = require_plain(&mut fields, "name", "the name of the segment");
-    let entity = require_plain(&mut fields, "entity", "the entity of its rows");
-    if fields.has("filter") && fields.has("where") {
+    if written.filter.is_some() && written.r#where.is_some() {
         fields.fail(line, "both `filter` and its alias `where` are set", "remove one of them");
     }
-    let mut conditions = read_texts(&mut fields, "filter");
-    conditions.extend(read_texts(&mut fields, "where"));
-    let (query, columns) = (plain(&mut fields, "query"), read_texts(&mut fields, "key"));
-    let members = match (query, conditions.is_empty()) {
+    let mut conditions = list_texts(written.filter);
+    conditions.extend(list_texts(written.r#where));
+    let columns = list_texts(written.key);
+    let members = match (written.query, conditions.is_empty()) {
         (Some(name), true) => Some(SegmentMembers::Query { name, columns }),
         (None, false) if columns.is_empty() => Some(SegmentMembers::Filter(conditions)),
         (None, false) => {
@@ -40,15 +34,14 @@ pub(super) fn read_segment(reader: &mut EntryReader<'_>, at: usize, entry: Place
             None
         }
     };
-    let segment = Segment {
-        name: name?,
-        entity: entity?,
+    Some(Segment {
+        name: written.name,
+        entity: written.entity,
         key: Vec::new(),
         members: members?,
-        description: plain(&mut fields, "description").unwrap_or_default(),
-        synonyms: fields.texts("synonyms"),
-        source: plain(&mut fields, "source").unwrap_or_default(),
-        place: format!("{file}:{line}"),
-    };
-    (!fields.has_failed()).then_some(segment)
+        description: written.description.unwrap_or_default(),
+        synonyms: written.synonyms.unwrap_or_default(),
+        source: written.source.unwrap_or_default(),
+        place: fields.place(),
+    })
 }

@@ -8,9 +8,7 @@ use std::{
 use prospector_skills::{SkillDiscovery, SkillFolder};
 
 use super::{
-    entry::{EntryReader, FolderEntry},
-    file_schema,
-    node::Placed,
+    file_schema::FolderEntry,
     paths::{SKILL_FOLDERS, watch},
     section::{Folders, Opening, Section},
 };
@@ -21,10 +19,6 @@ pub(super) struct Skills;
 impl Section for Skills {
     type Entry = FolderEntry;
     type Loaded = Arc<SkillDiscovery>;
-
-    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<FolderEntry> {
-        FolderEntry::read::<file_schema::SkillEntry>(reader, format!("skills[{at}]"), "a folder of skills", entry)
-    }
 
     fn files(entries: &[FolderEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
         let mut files = Vec::new();

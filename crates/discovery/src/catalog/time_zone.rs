@@ -1,11 +1,14 @@
 //! `time_zone` and `stored_in`: the time zone of periods, and those in which times are stored.
 
+use std::collections::BTreeMap;
+
 use prospector_core::name::nearest;
 use prospector_semantics::model::{StoredIn, TimeZone};
 
 use super::{
-    entry::EntryReader,
-    node::{Fields, Node, Placed},
+    entry::{EntryReader, Fields},
+    file_schema,
+    node::{Node, Placed},
 };
 
 /// Parses the time zone of periods; reports a problem if it is unknown.
@@ -21,29 +24,32 @@ pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> Option<TimeZo
     zone
 }
 
-/// Parses `stored_in` of an entity: the time zone of its time column, or of each of several columns. Reports invalid values.
-pub(super) fn read_stored_in(fields: &mut Fields<'_>, time: Option<&str>) -> Vec<StoredIn> {
-    let Some(Placed { line, node }) = fields.take("stored_in") else { return Vec::new() };
-    let named: Vec<(String, Placed)> = match node {
-        Node::Map(columns) => columns.into_iter().collect(),
-        node => match time.filter(|time| !time.contains('.')) {
-            Some(time) => vec![(time.to_owned(), Placed { line, node })],
+/// Checks `stored_in` of an entity: the time zone of its time column, or of each of several columns. Reports invalid values.
+pub(super) fn read_stored_in(
+    fields: &mut Fields<'_>,
+    time: Option<&str>,
+    written: Option<file_schema::StoredIn>,
+) -> Vec<StoredIn> {
+    let columns = match written {
+        None => return Vec::new(),
+        Some(file_schema::StoredIn::OfColumns(columns)) => columns,
+        Some(file_schema::StoredIn::OfTime(zone)) => match time.filter(|time| !time.contains('.')) {
+            Some(time) => BTreeMap::from([(time.to_owned(), zone)]),
             None => {
                 let reason = "`stored_in` requires a `time` column in the table of the entity";
-                fields.fail(line, reason, "name the column: `stored_in: {created_at: UTC}`");
+                fields.fail(fields.line_of("stored_in"), reason, "name the column: `stored_in: {created_at: UTC}`");
                 return Vec::new();
             }
         },
     };
     let mut stored = Vec::new();
-    for (column, Placed { line, node }) in named {
-        let Node::Text(name) = node else {
-            fields.fail(line, "`stored_in` must be a time zone", "write `stored_in: UTC`, for example");
-            continue;
-        };
+    for (column, name) in columns {
         match TimeZone::find(&name) {
             Some(zone) => stored.push(StoredIn { column, zone }),
-            None => fields.fail(line, format!("unknown time zone `{name}` in `stored_in`"), advise(&name)),
+            None => {
+                let line = fields.inner("stored_in").line_of(&column);
+                fields.fail(line, format!("unknown time zone `{name}` in `stored_in`"), advise(&name));
+            }
         }
     }
     stored

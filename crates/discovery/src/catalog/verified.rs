@@ -6,9 +6,7 @@ use prospector_engine::Engine;
 use prospector_queries::{VerifiedQueries, list_files};
 
 use super::{
-    entry::{EntryReader, FolderEntry},
-    file_schema,
-    node::Placed,
+    file_schema::FolderEntry,
     section::{Folders, Opening, Section},
 };
 
@@ -21,11 +19,6 @@ pub(super) struct Verified {
 impl Section for Verified {
     type Entry = FolderEntry;
     type Loaded = Arc<VerifiedQueries>;
-
-    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<FolderEntry> {
-        let what = format!("verified_queries[{at}]");
-        FolderEntry::read::<file_schema::VerifiedEntry>(reader, what, "a folder of verified queries", entry)
-    }
 
     fn files(entries: &[FolderEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
         let paths = entries.iter().map(|entry| folders.base.join(&entry.path));

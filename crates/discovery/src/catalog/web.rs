@@ -4,7 +4,6 @@
 //! inside skills are not: they may point to the allowed hosts, and to other public hosts only with `fetch: {public: true}`.
 
 use std::{
-    collections::HashMap,
     path::{Path, PathBuf},
     str::FromStr,
     sync::Arc,
@@ -77,24 +76,19 @@ pub(super) struct FetchEntry {
 impl FetchEntry {
     /// Parses the mapping `fetch`.
     pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> Option<Self> {
-        let lookup = reader.lookup;
-        let mut fields = reader.fields::<file_schema::FetchEntry>("fetch", entry)?;
+        let (written, mut fields) = reader.parse::<file_schema::FetchEntry>("fetch".into(), entry)?;
         let mut allow = Vec::new();
-        for host in fields.texts("allow") {
-            match parse_rule(&host, lookup) {
+        for host in written.allow.unwrap_or_default() {
+            match parse_rule(&host, fields.reader.lookup) {
                 Ok(rule) => allow.push(rule),
                 Err(reason) => {
-                    let line = fields.line();
-                    fields.fail(
-                        line,
-                        format!("`allow` of fetch: {reason}"),
-                        "write `allow: [wiki.local, 'host:8080']`",
-                    );
+                    let reason = format!("`allow` of fetch: {reason}");
+                    fields.fail(fields.line(), reason, "write `allow: [wiki.local, 'host:8080']`");
                 }
             }
         }
         // An invalid entry does not affect others: less is fetched, not more.
-        Some(FetchEntry { allow, public: fields.flag("public").unwrap_or_default() })
+        Some(FetchEntry { allow, public: written.public.unwrap_or_default() })
     }
 }
 
@@ -134,10 +128,10 @@ impl Web {
         Web { named: kept(true, MAX_COPY_AGE), linked: kept(entry.public, MAX_PAGE_AGE), folder }
     }
 
-    /// Returns copies for all requests, fetched concurrently, by position in the list.
-    pub(super) async fn copies(&self, requests: Vec<Request>) -> HashMap<usize, Result<Saved, FetchError>> {
-        let one = |(at, request): (usize, Request)| async move { (at, self.named.get(&request).await) };
-        stream::iter(requests.into_iter().enumerate()).map(one).buffer_unordered(MAX_FETCHES).collect().await
+    /// Returns copies for all requests in order, fetched concurrently.
+    pub(super) async fn copies(&self, requests: Vec<Request>) -> Vec<Result<Saved, FetchError>> {
+        let one = |request: Request| async move { self.named.get(&request).await };
+        stream::iter(requests).map(one).buffered(MAX_FETCHES).collect().await
     }
 
     /// Returns a copy; reports a problem if it is missing or outdated.

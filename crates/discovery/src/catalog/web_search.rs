@@ -8,11 +8,7 @@ use prospector_fetch::{FetchError, Request, cache::HttpCache};
 use serde::Deserialize;
 use url::Url;
 
-use super::{
-    entry::{EntryReader, address, optional},
-    file_schema,
-    node::Placed,
-};
+use super::{entry::Fields, file_schema};
 
 /// Maximum length of the text of a result.
 const MAX_RESULT_CHARS: usize = 2_000;
@@ -31,18 +27,10 @@ impl std::fmt::Debug for WebSearchEntry {
 }
 
 impl WebSearchEntry {
-    /// Parses the mapping `web_search`.
-    pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> Option<Self> {
-        let lookup = reader.lookup;
-        let mut fields = reader.fields::<file_schema::WebSearchEntry>("web_search", entry)?;
-        let Some((written, line)) = fields.text("url") else {
-            let line = fields.line();
-            fields.fail(line, "web_search has no `url`", "write the search page of a SearXNG server");
-            return None;
-        };
-        let url = address(&mut fields, "url", &written, line, lookup);
-        let token = optional(&mut fields, "token", lookup);
-        url.filter(|_| !fields.has_failed()).map(|url| WebSearchEntry { url, token })
+    /// Checks the mapping `web_search`.
+    pub(super) fn check(fields: &mut Fields<'_>, written: file_schema::WebSearchEntry) -> Option<Self> {
+        let (url, token) = (fields.address("url", Some(written.url)), fields.expand("token", written.token));
+        Some(WebSearchEntry { url: url?, token })
     }
 }
 

@@ -4,10 +4,7 @@ use std::path::Path;
 
 use prospector_core::Problem;
 
-use super::{
-    finding::{Address, Finding, FindingKind},
-    yaml::{Section, sections},
-};
+use super::finding::{Address, Finding, FindingKind};
 
 /// Maximum number of skip reasons in the file.
 const MAX_SKIPPED: usize = 30;
@@ -17,7 +14,7 @@ const HEAD: &str =
 # the environment. `planner doctor` diagnoses sources; `planner add SOURCE` adds one.
 ";
 
-/// Examples, as comments, for sections without findings.
+/// The sections in order, each with an example, as comments, for a section without findings.
 const EXAMPLES: [(&str, &str); 4] = [
     (
         "databases",
@@ -80,20 +77,14 @@ context_preload: []
 /// Returns the text of a catalog file in `base`. `schema` is the path of its JSON Schema, for editors.
 pub fn begin(findings: &[Finding], skipped: &[Problem], base: &Path, schema: &str) -> String {
     let mut text = format!("# yaml-language-server: $schema={schema}\n{HEAD}");
-    let found = Section::of(findings);
-    for key in sections() {
-        text.push('\n');
-        let example = EXAMPLES.iter().find(|(of, _)| *of == key).map(|(_, example)| *example).unwrap_or_default();
-        match found.iter().find(|section| section.key == key) {
-            Some(section) => {
-                text += &format!("{key}:\n");
-                for finding in &section.findings {
-                    text += &entry(finding, base);
-                }
-            }
-            None if key == "documents" && findings.is_empty() => text += &format!("{ABOUT}{example}"),
-            None => text += &format!("{key}: []\n{example}"),
-        }
+    for (key, example) in EXAMPLES {
+        let found = findings.iter().filter(|finding| finding.section() == key);
+        let entries: String = found.map(|finding| entry(finding, base)).collect();
+        text += &match entries.as_str() {
+            "" if key == "documents" && findings.is_empty() => format!("\n{ABOUT}{example}"),
+            "" => format!("\n{key}: []\n{example}"),
+            entries => format!("\n{key}:\n{entries}"),
+        };
     }
     text += TAIL;
     if !skipped.is_empty() {

@@ -26,7 +26,7 @@ pub struct Finding {
 }
 
 /// The kinds of entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(tag = "section", content = "type", rename_all = "lowercase")]
 pub enum FindingKind {
     /// Data, or a schema.
@@ -40,7 +40,7 @@ pub enum FindingKind {
 }
 
 /// How an API is described.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ApiForm {
     /// By a text whose format is detected.

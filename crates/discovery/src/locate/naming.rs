@@ -92,7 +92,7 @@ pub(super) fn inside(root: &Path, path: &Path) -> String {
 /// Removes findings for the same files, and renames databases and APIs with the same name; reports new names.
 pub(super) fn make_unique(findings: &mut Vec<Finding>) -> Vec<Problem> {
     let mut seen = HashSet::new();
-    findings.retain(|finding| seen.insert((finding.kind_key(), format!("{:?}", absolute(&finding.address)))));
+    findings.retain(|finding| seen.insert((finding.kind, absolute(&finding.address))));
     let mut taken: HashSet<(&'static str, String)> = HashSet::new();
     let mut problems = Vec::new();
     for finding in findings {
@@ -124,12 +124,6 @@ fn absolute(address: &Address) -> (Option<PathBuf>, String) {
         // URLs that differ only in their secrets are distinct; they are not shown.
         Address::Url(url) => (None, url.clone()),
         Address::Variable(name) => (None, name.clone()),
-    }
-}
-
-impl Finding {
-    fn kind_key(&self) -> String {
-        format!("{:?}", self.kind)
     }
 }
 

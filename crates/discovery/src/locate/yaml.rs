@@ -6,6 +6,7 @@ use std::{
 };
 
 use prospector_connect::source::SourceKind;
+use serde_json::Value;
 
 use super::finding::{Address, ApiForm, Finding, FindingKind};
 
@@ -19,29 +20,7 @@ pub(crate) struct Written {
 }
 
 /// The sections of findings, in the order of a catalog.
-pub(super) const fn sections() -> [&'static str; 4] {
-    ["databases", "apis", "documents", "skills"]
-}
-
-/// One section of a catalog with its entries.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Section<'a> {
-    /// Its key.
-    pub(super) key: &'static str,
-    /// Its entries.
-    pub(super) findings: Vec<&'a Finding>,
-}
-
-impl Section<'_> {
-    /// Groups findings by section, without empty sections.
-    pub(super) fn of(findings: &[Finding]) -> Vec<Section<'_>> {
-        let of_key = |key: &'static str| Section {
-            key,
-            findings: findings.iter().filter(|finding| finding.section() == key).collect(),
-        };
-        sections().into_iter().map(of_key).filter(|section| !section.findings.is_empty()).collect()
-    }
-}
+const SECTIONS: [&str; 4] = ["databases", "apis", "documents", "skills"];
 
 /// Renders a catalog with these findings and unchanged paths. The hosts of its URLs may be contacted, even private ones, since the user
 /// specified them. Clients of a server may run queries.
@@ -52,9 +31,12 @@ pub(crate) fn write(findings: &[Finding]) -> Written {
         written.text.push('\n');
         written.sources.push(source.to_owned());
     };
-    for section in Section::of(findings) {
-        line(&format!("{}:", section.key), "");
-        for finding in section.findings {
+    for key in SECTIONS {
+        let mut found = findings.iter().filter(|finding| finding.section() == key).peekable();
+        if found.peek().is_some() {
+            line(&format!("{key}:"), "");
+        }
+        for finding in found {
             line(&format!("- {}", finding.entry(None)), &finding.source);
         }
     }
@@ -143,15 +125,13 @@ fn relative(path: &Path, base: &Path) -> PathBuf {
     }
 }
 
-/// Renders a text as YAML, quoted unless it can only be a text.
-fn quote(text: &str) -> String {
+/// Renders a text as YAML, quoted unless it is read as the same text without quotes.
+pub(crate) fn quote(text: &str) -> String {
     let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '.' | '/'))
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))
-        && text.parse::<f64>().is_err()
-        && !["true", "false", "yes", "no", "on", "off", "null", "y", "n", ".", ".inf", ".nan"]
-            .contains(&text.to_ascii_lowercase().as_str());
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'));
+    let is_text = || matches!(serde_saphyr::from_str(text), Ok(Value::String(read)) if read == text);
     // Every JSON string is valid YAML.
-    if is_plain { text.to_owned() } else { serde_json::Value::from(text).to_string() }
+    if is_plain && is_text() { text.to_owned() } else { Value::from(text).to_string() }
 }
 
 #[cfg(test)]

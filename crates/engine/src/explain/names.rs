@@ -37,19 +37,13 @@ impl<'a> Writer<'a> {
         let is_single =
             self.names.relations_of(relation.scope).filter(|(_, other)| other.kind == relation.kind).count() < 2;
         match &relation.kind {
-            RelationKind::Table(id) if is_single => Some(self.table_name(id)),
+            RelationKind::Table(id) if is_single => Some(table_name(id)),
             RelationKind::Input(alias) if is_single => Some(input_name(alias)),
             RelationKind::Common(name) if is_single => Some(name.clone()),
             RelationKind::Table(_) | RelationKind::Input(_) | RelationKind::Common(_) | RelationKind::Derived => {
                 relation.name.clone()
             }
         }
-    }
-
-    /// Returns the name of a table of the catalog, `database.table`.
-    pub(super) fn table_name(&self, id: &str) -> String {
-        let label = self.labels.table(id).filter(|label| !label.is_empty());
-        label.unwrap_or_else(|| id.split_once('.').map_or(id, |(_, table)| table).to_owned())
     }
 
     /// Returns a relation in FROM, with its alias if the same table is read more than once.
@@ -59,8 +53,8 @@ impl<'a> Writer<'a> {
             self.names.relations_of(relation.scope).filter(|(_, other)| other.kind == relation.kind).count() < 2;
         let own = match &relation.kind {
             RelationKind::Table(id) => match id.split_once('.') {
-                Some((database, _)) if self.has_several_databases => format!("{} ({database})", self.table_name(id)),
-                _ => self.table_name(id),
+                Some((database, _)) if self.has_several_databases => format!("{} ({database})", table_name(id)),
+                _ => table_name(id),
             },
             RelationKind::Input(alias) => format!("rows of {}", input_name(alias)),
             RelationKind::Common(name) => name.clone(),
@@ -107,4 +101,9 @@ fn input_name(alias: &str) -> String {
 /// Returns whether a column of a SELECT has that name.
 pub(super) fn is_called(item: &SelectItem, name: &str) -> bool {
     output_name(item).is_some_and(|own| own.value.eq_ignore_ascii_case(name))
+}
+
+/// Returns the name of a table of the catalog, `database.table`, without the database.
+fn table_name(id: &str) -> String {
+    id.split_once('.').map_or(id, |(_, table)| table).to_owned()
 }

@@ -4,16 +4,23 @@ use std::rc::Rc;
 
 use prospector_connect::table::Column;
 use sqlparser::ast::{
-    Expr, Ident, Select, SelectItem, SelectItemQualifiedWildcardKind, TableAlias, WildcardAdditionalOptions,
+    Expr, Ident, Select, SelectItem, SelectItemQualifiedWildcardKind, TableAlias, UnaryOperator,
+    WildcardAdditionalOptions,
 };
 
 use super::resolver::{Resolver, Scope};
 use super::{Columns, Meaning, NamedColumn, RelationKind};
 use crate::Dialect;
-use crate::syntax::{column_name, last_part, plain_call, without_parentheses};
+use crate::syntax::{column_name, is_literal, last_part, plain_call, without_parentheses};
 
-/// Aggregates of values whose result has the unit of the values.
-const UNIT_KEEPING: [&str; 4] = ["avg", "max", "min", "sum"];
+/// Functions of one value whose result has the unit of the value.
+const OF_ONE_VALUE: [&str; 7] = ["abs", "avg", "ceil", "floor", "max", "min", "sum"];
+
+/// Functions whose result has the unit of their first argument.
+const OF_FIRST_VALUE: [&str; 4] = ["nullif", "round", "trunc", "truncate"];
+
+/// Functions that return one of their arguments.
+const ONE_OF_VALUES: [&str; 3] = ["coalesce", "ifnull", "nvl"];
 
 impl<'a> Resolver<'a> {
     /// Resolves the columns of a SELECT; `reads_all` is whether `*` reads them.
@@ -106,16 +113,35 @@ impl<'a> Resolver<'a> {
 
     /// Returns the described column whose unit the values of an expression have.
     fn find_measured(&self, expr: &Expr) -> Option<&'a Column> {
-        let expr = without_parentheses(expr);
-        match plain_call(expr) {
-            None => self.column_of(expr)?.measured,
-            Some(call) => match call.arguments.as_slice() {
-                [argument] if UNIT_KEEPING.contains(&call.name.as_str()) => {
-                    self.column_of(without_parentheses(argument))?.measured
-                }
-                _ => None,
+        match without_parentheses(expr) {
+            Expr::Cast { expr, .. } | Expr::Ceil { expr, .. } | Expr::Floor { expr, .. } => self.find_measured(expr),
+            Expr::UnaryOp { op: UnaryOperator::Minus | UnaryOperator::Plus, expr } => self.find_measured(expr),
+            Expr::Case { conditions, else_result, .. } => {
+                self.find_shared(conditions.iter().map(|case| &case.result).chain(else_result.as_deref()))
+            }
+            expr => match plain_call(expr) {
+                None => self.column_of(expr)?.measured,
+                Some(call) => match (call.name.as_str(), call.arguments.as_slice()) {
+                    (name, [value]) if OF_ONE_VALUE.contains(&name) => self.find_measured(value),
+                    (name, [value, ..]) if OF_FIRST_VALUE.contains(&name) => self.find_measured(value),
+                    (name, values) if ONE_OF_VALUES.contains(&name) => self.find_shared(values.iter().copied()),
+                    _ => None,
+                },
             },
         }
+    }
+
+    /// Returns a described column whose unit all of these values have; literals have any unit.
+    fn find_shared<'e>(&self, values: impl Iterator<Item = &'e Expr>) -> Option<&'a Column> {
+        let mut shared: Option<&'a Column> = None;
+        for value in values.filter(|value| !is_literal(value)) {
+            let measured = self.find_measured(value)?;
+            if shared.is_some_and(|known| known.unit != measured.unit) {
+                return None;
+            }
+            shared = Some(measured);
+        }
+        shared
     }
 
     /// Applies an alias: the first columns get the names of its column list, if it has one.

@@ -12,10 +12,6 @@ mod statements;
 struct Names;
 
 impl Labels for Names {
-    fn table(&self, _: &str) -> Option<String> {
-        None
-    }
-
     fn column(&self, id: &str) -> Option<String> {
         let name = match id.rsplit('.').next()? {
             "invoice_date" => "invoice date",

@@ -13,7 +13,21 @@ const CASES: &[(&str, &[(&str, &str)])] = &[
     ("SELECT MIN(total) AS least, MAX(o.total) AS most FROM shop.orders o", &[("least", "EUR"), ("most", "EUR")]),
     ("SELECT SUM(total) FROM shop.orders", &[("SUM(total)", "EUR")]),
     ("SELECT COUNT(total) AS n, COUNT(*) AS rows, id FROM shop.orders", &[]),
-    ("SELECT total * 2 AS twice, total / weight AS density, ROUND(total) AS whole FROM shop.orders", &[]),
+    ("SELECT total * 2 AS twice, total / weight AS density FROM shop.orders", &[]),
+    ("SELECT ROUND(total) AS whole, SUM(weight) OVER () AS running FROM shop.orders", &[("whole", "EUR")]),
+    (
+        "SELECT ROUND(AVG(weight), 1) AS mean, COALESCE(SUM(total), 0) AS revenue FROM shop.orders",
+        &[("mean", "kg"), ("revenue", "EUR")],
+    ),
+    (
+        "SELECT CAST(weight AS REAL) AS kilos, -total AS loss, ABS(NULLIF(total, 0)) AS amount FROM shop.orders",
+        &[("kilos", "kg"), ("loss", "EUR"), ("amount", "EUR")],
+    ),
+    (
+        "SELECT SUM(CASE WHEN id = 1 THEN total ELSE 0 END) AS early, SUM(CASE WHEN id = 1 THEN 1 ELSE 0 END) AS n, \
+         MAX(COALESCE(total, weight)) AS either FROM shop.orders",
+        &[("early", "EUR")],
+    ),
     ("SELECT SUM(total * weight) AS both, SUM(total) / COUNT(*) AS mean FROM shop.orders", &[]),
     (
         "WITH sums AS (SELECT id, SUM(total) AS revenue FROM shop.orders GROUP BY id) SELECT revenue FROM sums",
@@ -34,7 +48,7 @@ const CASES: &[(&str, &[(&str, &str)])] = &[
 ];
 
 #[tokio::test]
-async fn columns_and_their_aggregates_keep_the_declared_unit() {
+async fn columns_keep_the_declared_unit_in_functions_of_their_values() {
     let [shop, bank] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let orders = "CREATE TABLE orders (id INTEGER PRIMARY KEY, total INTEGER, weight INTEGER); \
                   INSERT INTO orders VALUES (1, 10, 2), (2, 30, 4);";

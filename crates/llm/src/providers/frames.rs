@@ -1,13 +1,13 @@
 //! Splits an HTTP response into JSON values: server-sent events, or one value per line.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
 use tracing::{instrument::WithSubscriber, subscriber::NoSubscriber};
 
 use super::{
-    answer::MAX_ANSWER_BYTES,
+    accumulator::MAX_ANSWER_BYTES,
     failure::{Failure, Peer},
 };
 
@@ -97,55 +97,52 @@ async fn refusal(response: &mut Response, timeout: Duration) -> Vec<u8> {
 /// Splits bytes into frames.
 struct Splitter {
     framing: Framing,
-    buffer: Vec<u8>,
-    /// Start of the bytes that are not consumed.
-    start: usize,
-    /// End of the bytes that were searched for a line end.
-    searched: usize,
+    /// The incomplete line at the end.
+    line: Vec<u8>,
     /// Data of the current event.
     data: Option<Vec<u8>>,
+    /// Complete frames.
+    frames: VecDeque<Vec<u8>>,
 }
 
 impl Splitter {
     fn new(framing: Framing) -> Self {
-        Splitter { framing, buffer: Vec::new(), start: 0, searched: 0, data: None }
+        Splitter { framing, line: Vec::new(), data: None, frames: VecDeque::new() }
     }
 
     fn push(&mut self, bytes: &[u8]) {
-        self.buffer.drain(..self.start);
-        self.searched -= self.start;
-        self.start = 0;
-        self.buffer.extend_from_slice(bytes);
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                let line = std::mem::take(&mut self.line);
+                let line = &line[..line.len() - 1];
+                let line = line.strip_suffix(b"\r").unwrap_or(line);
+                let frame = match self.framing {
+                    Framing::Lines => Some(line.to_vec()),
+                    Framing::Events if line.is_empty() => self.data.take(),
+                    Framing::Events => {
+                        self.add(line);
+                        None
+                    }
+                };
+                let frame = frame.map(|frame| frame.trim_ascii().to_vec());
+                self.frames.extend(frame.filter(|frame| !frame.is_empty()));
+            }
+        }
     }
 
     /// Returns the number of bytes that are not part of a complete frame.
     fn pending(&self) -> usize {
-        self.buffer.len() - self.start + self.data.as_ref().map_or(0, Vec::len)
+        self.line.len() + self.data.as_ref().map_or(0, Vec::len)
     }
 
     fn next(&mut self) -> Option<Vec<u8>> {
-        while let Some(line) = self.line() {
-            let frame = match self.framing {
-                Framing::Lines => Some(line),
-                Framing::Events if line.is_empty() => self.data.take(),
-                Framing::Events => {
-                    self.add(&line);
-                    None
-                }
-            };
-            if let Some(frame) = frame.filter(|frame| !frame.trim_ascii().is_empty()) {
-                return Some(frame.trim_ascii().to_vec());
-            }
-        }
-        None
+        self.frames.pop_front()
     }
 
     /// Returns the remaining data at the end of the stream.
     fn rest(&mut self) -> Option<Vec<u8>> {
-        let line = self.buffer.split_off(self.start);
-        self.buffer.clear();
-        self.start = 0;
-        self.searched = 0;
+        let line = std::mem::take(&mut self.line);
         match self.framing {
             Framing::Lines => Some(line),
             Framing::Events => {
@@ -153,19 +150,6 @@ impl Splitter {
                 self.data.take()
             }
         }
-    }
-
-    fn line(&mut self) -> Option<Vec<u8>> {
-        let Some(at) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') else {
-            self.searched = self.buffer.len();
-            return None;
-        };
-        let end = self.searched + at;
-        let line = &self.buffer[self.start..end];
-        let line = line.strip_suffix(b"\r").unwrap_or(line).to_vec();
-        self.start = end + 1;
-        self.searched = self.start;
-        Some(line)
     }
 
     /// Adds a line of an event; names, ids and comments are ignored.

@@ -174,7 +174,7 @@ impl Pieces for Answer {
                 Api::Gemini => gemini::read(&mut self.accumulator, &frame, &self.peer)?,
                 Api::Ollama => ollama::read(&mut self.accumulator, &frame, &self.peer)?,
             };
-            self.accumulator.check_length(&self.peer)?;
+            self.accumulator.check_length(&self.peer, 0)?;
             if !text.is_empty() {
                 return Ok(ChatEvent::Text(text));
             }

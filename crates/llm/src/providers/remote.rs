@@ -15,6 +15,7 @@ use tracing::{instrument::WithSubscriber, subscriber::NoSubscriber};
 
 use super::{
     Settings,
+    accumulator::Accumulator,
     answer::Answer,
     attempts::{Pieces, again, events},
     convert::{self, Dialect},
@@ -84,12 +85,10 @@ impl Remote {
             .map_err(|error| self.peer.failure(error))?;
         let mut answer = Answer {
             stream: opened.stream,
+            accumulator: Accumulator::default(),
             peer: self.peer.clone(),
             thinking: self.thinking.clone(),
             fingerprint,
-            text: String::new(),
-            other: 0,
-            has_started: false,
         };
         let first = answer.next().await?;
         Ok((first, answer))

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     discovery::{PreparedDatabase, SchemaDiscovery},
     joins::{JoinEnd, KeyJoin, KeyNature},
-    key_match::{self, KeyEnd},
+    key_match::{self, Extent, KeyEnd},
     render::brief,
     shared_keys,
 };
@@ -335,7 +335,7 @@ async fn infer_keys(places: &[Place<'_>]) -> Vec<InferredKey> {
         let matching = match connector.filter(|source| source.has_data() && !source.kind().is_metered()) {
             Some(source) if number < MAX_MEASURED => {
                 let [from, to] = ends.map(|(table, column)| KeyEnd { table: &table.name, column });
-                key_match::measure(source, from, to).await
+                key_match::measure(source, from, to, Extent::SEARCH).await
             }
             _ => None,
         };

@@ -168,7 +168,7 @@ impl Matches {
     }
 }
 
-/// Returns the columns that contain a phrase, and the remaining weight: a lower-case noun is also looked up in the
+/// Returns the columns that contain a phrase, and the remaining weight: a noun that is no name is also looked up in the
 /// singular.
 fn find<'a>(values: &'a Values, phrase: &Phrase) -> (Vec<Entry<'a>>, f32) {
     let found = values.find(&phrase.key, MAX_HOLDERS);
@@ -249,6 +249,16 @@ mod tests {
         check("how many dogs", "shop.pet", &["pet.kind = 'dog'"]);
         check("what is new", "world.country", &[]);
         check("", "world.country", &[]);
+    }
+
+    #[test]
+    fn finds_the_singular_of_acronyms() {
+        let values = values(&[set("shop", true, &["disc.kind: DVD; Book", "person.name: Jones"])]);
+        let shown = |question: &str, id: &str| Matches::of(&values, question, &|_| false).show(id).len();
+        assert_eq!(shown("how many DVDs are there", "shop.disc"), 1);
+        assert_eq!(shown("how many books are there", "shop.disc"), 1);
+        // A name has no plural.
+        assert_eq!(shown("orders of Joness", "shop.person"), 0);
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub(super) enum Form {
     Code,
     /// With capitals.
     Name,
-    /// In lower case, or in a question where most words are capitalised.
+    /// In lower case, the plural of an acronym, or in a question where most words are capitalised.
     Plain,
     /// Digits alone.
     Number,
@@ -163,7 +163,9 @@ impl<'a> Question<'a> {
             return Form::Code;
         }
         let is_inside = self.quoted.iter().any(|quoted| quoted.start <= words.start && words.end <= quoted.end);
-        if is_inside || self.is_name(words) { Form::Name } else { Form::Plain }
+        // `DVDs` is a plural like `books`, and not a name.
+        let is_plural = written.strip_suffix('s').is_some_and(|stem| stem.chars().all(char::is_uppercase));
+        if is_inside || self.is_name(words) && !is_plural { Form::Name } else { Form::Plain }
     }
 
     /// Returns whether capitals mark these words as a name; at the start of a sentence, the first capital does not

@@ -113,11 +113,15 @@ fn name(scope: &Scope<'_>, intent: &mut Intent, element: &Element) -> bool {
             intent.filters.push((*place, FilterOp::Eq, json!(value)));
             true
         }
+        Element::Lacking(place) if scope.distance(intent.subject, place.0).is_some() => {
+            intent.filters.push(scope.lack(*place));
+            true
+        }
         Element::Segment(name) => {
             intent.segments.push(name.clone());
             true
         }
         Element::Database => true,
-        Element::Columns(_) | Element::Table(_) => false,
+        Element::Columns(_) | Element::Table(_) | Element::Lacking(_) => false,
     }
 }

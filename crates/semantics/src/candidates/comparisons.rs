@@ -4,6 +4,7 @@ use prospector_connect::filter::FilterOp;
 use prospector_connect::query::Aggregation;
 
 use super::intent::{Existence, Group, Measure, to_number};
+use super::lower::find_unit;
 use super::names::Element;
 use super::operators::Operator;
 use super::parts::{Kind, Part};
@@ -112,6 +113,31 @@ impl Assembly<'_> {
             return true;
         }
         false
+    }
+
+    /// Takes the period of the rows, or a further one that is compared with it: a year with the next one, a quarter with that of another
+    /// year.
+    pub(super) fn take_period(&mut self, period: (String, String)) -> bool {
+        let intent = &mut self.intent;
+        let Some(first) = &mut intent.period else {
+            intent.period = Some(period);
+            return true;
+        };
+        let grain = intent.grain.or_else(|| find_unit(&period).map(|(grain, _)| grain));
+        let are_units = [&*first, &period].into_iter().all(|period| find_unit(period).is_some());
+        if grain.is_none() {
+            return false;
+        } else if intent.others.is_empty() && first.1 == period.0 {
+            first.1 = period.1;
+        } else if intent.others.is_empty() && first.0 == period.1 {
+            first.0 = period.0;
+        } else if are_units && !matches!(intent.measure, Measure::Rows(_)) {
+            intent.others.push(period);
+        } else {
+            return false;
+        }
+        intent.grain = grain;
+        true
     }
 
     /// Groups by the columns of compared values, which are shown together.

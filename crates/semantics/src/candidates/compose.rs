@@ -82,6 +82,7 @@ fn find_apart(scope: &Scope<'_>, parts: &[Part], assembly: &Assembly<'_>) -> Opt
         let tables: Vec<usize> = match element {
             Element::Table(table) => vec![*table],
             Element::Columns(places) => places.iter().map(|place| place.0).collect(),
+            Element::Lacking(place) => vec![place.0],
             Element::Values(held) => held.iter().map(|(place, _)| place.0).collect(),
             Element::Database | Element::Metric(_) | Element::Segment(_) => Vec::new(),
         };

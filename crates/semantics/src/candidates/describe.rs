@@ -119,10 +119,13 @@ fn describe_period(scope: &Scope<'_>, intent: &Intent) -> String {
     match (from == NO_BEGINNING, to == NO_END) {
         (true, _) => format!("{days}, before {to}"),
         (_, true) => format!("{days}, from {from}"),
-        _ => match name_period(from, to) {
-            Some(name) => format!("{days}, {name}"),
-            None => format!("{days}, from {from} to before {to}"),
-        },
+        _ => {
+            let name = |(from, to): &(String, String)| {
+                name_period(from, to).unwrap_or_else(|| format!("from {from} to before {to}"))
+            };
+            let all: Vec<String> = intent.period.iter().chain(&intent.others).map(name).collect();
+            format!("{days}, {}", all.join(" and "))
+        }
     }
 }
 

@@ -84,6 +84,8 @@ pub(super) struct Intent {
     /// The key that tables are joined by, if several lead to a table.
     pub(super) via: Option<Key>,
     pub(super) period: Option<(String, String)>,
+    /// Further periods that are compared with it.
+    pub(super) others: Vec<(String, String)>,
     pub(super) time: Option<Time>,
     pub(super) grain: Option<Grain>,
     pub(super) rank: Option<Rank>,
@@ -102,6 +104,7 @@ impl Intent {
             existences: Vec::new(),
             via: None,
             period: None,
+            others: Vec::new(),
             time: None,
             grain: None,
             rank: None,

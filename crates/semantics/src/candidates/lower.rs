@@ -61,7 +61,7 @@ impl<'a> Implied<'a> {
         }
         match intent.time {
             Some(Time::Year(place)) => {
-                query.filters.extend(self.years(place, intent.period.as_ref()));
+                query.filters.extend(self.years(place, intent));
                 if intent.grain == Some(Grain::Year) {
                     let year = self.dimension(place);
                     query.order.push(Order { by: year.clone(), descending: false });
@@ -69,7 +69,7 @@ impl<'a> Implied<'a> {
                 }
             }
             Some(Time::Day(_) | Time::Declared(_)) | None => {
-                query.filters.extend(during(intent.period.as_ref()));
+                query.filters.extend(during(intent));
                 query.grain = intent.grain;
             }
         }
@@ -129,10 +129,14 @@ impl<'a> Implied<'a> {
     }
 
     /// Returns conditions on a year column for a period of whole years.
-    fn years(&mut self, place: Place, period: Option<&(String, String)>) -> Vec<FilterCondition> {
+    fn years(&mut self, place: Place, intent: &Intent) -> Vec<FilterCondition> {
         let column = self.dimension(place);
-        let conditions = during(period).into_iter().map(|condition| {
-            let value = self.scope.year_of(condition.value.as_str().unwrap_or_default(), place);
+        let year = |day: &Value| day.as_str().map(|day| self.scope.year_of(day, place));
+        let conditions = during(intent).into_iter().map(|condition| {
+            let value = match &condition.value {
+                Value::Array(years) => years.iter().filter_map(year).collect(),
+                day => year(day).unwrap_or_default(),
+            };
             FilterCondition { column: column.clone(), value, ..condition }
         });
         conditions.collect()
@@ -289,20 +293,27 @@ fn imply_metric(name: String, kind: MetricKind, description: String, source: Str
 }
 
 /// Returns a period as conditions on the time of each metric.
-fn during(period: Option<&(String, String)>) -> Vec<FilterCondition> {
-    let Some((from, to)) = period else { return Vec::new() };
-    let condition = |op, day: &str| FilterCondition { column: TIME.to_owned(), op, value: json!(day) };
-    let begin = (from != NO_BEGINNING).then(|| condition(FilterOp::Gte, from));
-    let end = (to != NO_END).then(|| condition(FilterOp::Lt, to));
+fn during(intent: &Intent) -> Vec<FilterCondition> {
+    let Some((from, to)) = &intent.period else { return Vec::new() };
+    let condition = |op, value: Value| FilterCondition { column: TIME.to_owned(), op, value };
+    if !intent.others.is_empty() {
+        let all = intent.period.iter().chain(&intent.others);
+        let names: Vec<String> = all.filter_map(|period| find_unit(period).map(|(_, name)| name)).collect();
+        return vec![condition(FilterOp::In, json!(names))];
+    }
+    let begin = (from != NO_BEGINNING).then(|| condition(FilterOp::Gte, json!(from)));
+    let end = (to != NO_END).then(|| condition(FilterOp::Lt, json!(to)));
     begin.into_iter().chain(end).collect()
 }
 
-/// Returns the grain of the units in a combined period: two months, quarters or years.
-pub(super) fn find_unit(period: &(String, String)) -> Option<Grain> {
-    match count_months(period)? {
-        2 => Some(Grain::Month),
-        6 => Some(Grain::Quarter),
-        months if months > 0 && months % 12 == 0 => Some(Grain::Year),
+/// Returns the grain and the name of a period that is one month, quarter or year.
+pub(super) fn find_unit(period: &(String, String)) -> Option<(Grain, String)> {
+    let (year, month) = (period.0.get(..4)?, period.0.get(5..7)?.parse::<u32>().ok()?);
+    let begins = period.0.ends_with("-01") && period.1.ends_with("-01");
+    match count_months(period).filter(|_| begins)? {
+        1 => Some((Grain::Month, period.0[..7].to_owned())),
+        3 if month % 3 == 1 => Some((Grain::Quarter, format!("{year}-Q{}", month.div_ceil(3)))),
+        12 if month == 1 => Some((Grain::Year, year.to_owned())),
         _ => None,
     }
 }

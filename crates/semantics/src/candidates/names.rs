@@ -63,6 +63,8 @@ pub(super) enum Element {
     Table(usize),
     /// Columns with that name.
     Columns(Vec<Place>),
+    /// The rows without a value in a column, or with no in a yes/no column: `unpaid`, `inactive`.
+    Lacking(Place),
     /// The columns that contain the value, each with its spelling there.
     Values(Vec<(Place, String)>),
 }
@@ -80,8 +82,8 @@ pub(super) struct Names {
     about: (Vec<String>, Element),
     /// Columns by the names of their tables and their own.
     composed: Vec<(Vec<String>, Element)>,
-    /// Keys by their roles, which match only as a whole: `used` does not refer to the `promotion used`.
-    roles: Vec<(Vec<String>, Element)>,
+    /// Names that match only as a whole: opposites, and keys by their roles, since `used` does not refer to the `promotion used`.
+    whole: Vec<(Vec<String>, Element)>,
     /// All names, as stems.
     called: Vec<(Vec<String>, Element)>,
     /// The entries of `called` that are tables by the names of their keys.
@@ -100,7 +102,7 @@ struct NameTexts {
     texts: Vec<(String, Element)>,
     keyed: Vec<(Vec<String>, Element)>,
     composed: Vec<(Vec<String>, Element)>,
-    roles: Vec<(Vec<String>, Element)>,
+    whole: Vec<(Vec<String>, Element)>,
     values: Vec<(Vec<String>, Place, String)>,
 }
 
@@ -115,18 +117,32 @@ impl NameTexts {
         }
     }
 
+    /// Adds the opposites of a word: `unpaid` of `paid`.
+    fn add_opposites(&mut self, word: &str, place: Place) {
+        if word.chars().all(char::is_alphanumeric) && !word.is_empty() {
+            let opposites = operators::NEGATING_PREFIXES.iter().map(|prefix| stems(&format!("{prefix}{word}")));
+            self.whole.extend(opposites.map(|stems| (stems, Element::Lacking(place))));
+        }
+    }
+
     /// Adds the names of a column of a table with the name `own`, and the meanings of its values.
     fn add_column(&mut self, scope: &Scope<'_>, place: Place, own: &[String]) {
         let (table, known) = (scope.table(place.0), scope.column(place));
-        for (value, meaning) in list_codes(&known.description) {
+        for (value, meaning) in list_codes(known) {
             self.values.push((lower_words(&meaning), place, value));
         }
         if let Some(yes) = scope.yes_of(place) {
             let yes = yes.as_str().map_or_else(|| yes.to_string(), str::to_owned);
-            self.values.push((lower_words(&without(&known.name, &FLAG_WORDS)), place, yes));
+            let name = without(&known.name, &FLAG_WORDS);
+            self.add_opposites(&name, place);
+            self.values.push((lower_words(&name), place, yes));
         }
         if scope.is_date(place) {
-            let (short, table) = (stems(&without(&known.name, &DATE_WORDS)), stems(&table.name));
+            let short = without(&known.name, &DATE_WORDS);
+            if known.nullable {
+                self.add_opposites(&short, place);
+            }
+            let (short, table) = (stems(&short), stems(&table.name));
             // `orders` refers to the table, not to a date column.
             let is_other = short.iter().any(|stem| !table.contains(stem));
             self.composed.extend(is_other.then(|| (short, Element::Columns(vec![place]))));
@@ -134,7 +150,7 @@ impl NameTexts {
         if scope.refers(place) {
             // Only nullable columns have roles.
             let roles = name_role(table, known).into_iter().filter(|_| known.nullable);
-            self.roles.extend(roles.map(|name| (stems(&name), Element::Columns(vec![place]))));
+            self.whole.extend(roles.map(|name| (stems(&name), Element::Columns(vec![place]))));
             return;
         }
         for name in name_column(known) {
@@ -214,7 +230,7 @@ impl Names {
         Names {
             about,
             composed: names.composed,
-            roles: names.roles,
+            whole: names.whole,
             called: called.into_keys().collect(),
             keyed: names.keyed,
             referred,
@@ -292,8 +308,8 @@ impl Names {
             };
             found.push((element.clone(), score));
         }
-        let roles = self.roles.iter().filter(|(stems, _)| is(stems));
-        found.extend(roles.map(|(_, element)| (element.clone(), WHOLE)));
+        let whole_names = self.whole.iter().filter(|(stems, _)| is(stems));
+        found.extend(whole_names.map(|(_, element)| (element.clone(), WHOLE)));
         // `cost in total` matches `cost_total`.
         let tokens = &question.tokens[span.at..span.end()];
         let is_distinctive = |token: Option<&Token>| token.is_some_and(|token| token.weight > 0.0);

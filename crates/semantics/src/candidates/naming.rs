@@ -84,23 +84,14 @@ pub(super) fn name_role(table: &Table, column: &Column) -> Vec<String> {
     names
 }
 
-/// Returns the values and meanings in a description such as `(values: P = paid; O = open, awaiting payment)`.
-pub(super) fn list_codes(description: &str) -> Vec<(String, String)> {
-    let Some((_, values)) = description.rsplit_once("(values: ") else { return Vec::new() };
-    let parts = values.trim_end_matches([')', ' ']).split(';').flat_map(|part| {
-        let is_list = part.matches(" = ").count() > 1 || !part.contains(" = ");
-        if is_list { part.split(',').collect::<Vec<_>>() } else { vec![part] }
+/// Returns the codes of a column, each with the names of its meaning: `open` and `awaiting payment` of `O = open, awaiting payment`.
+pub(super) fn list_codes(column: &Column) -> Vec<(String, String)> {
+    let named = column.codes().into_iter().flat_map(|(code, meaning)| {
+        let names = meaning.split(" (").next().unwrap_or_default().split(',').flat_map(|one| one.split(" or "));
+        let names = names.map(str::trim).filter(|one| !one.is_empty());
+        names.map(|name| (code.to_owned(), name.to_owned())).collect::<Vec<_>>()
     });
-    let mut found = Vec::new();
-    for (values, meaning) in parts.filter_map(|part| part.trim().split_once(" = ")) {
-        let meaning = meaning.split(" (").next().unwrap_or_default();
-        let meanings =
-            meaning.split(',').flat_map(|one| one.split(" or ")).map(str::trim).filter(|one| !one.is_empty());
-        for meaning in meanings.collect::<Vec<_>>() {
-            found.extend(values.split(',').map(|value| (value.trim().to_owned(), meaning.to_owned())));
-        }
-    }
-    found
+    named.collect()
 }
 
 #[cfg(test)]
@@ -108,7 +99,8 @@ mod tests {
     use super::*;
 
     fn check(description: &str, expected: &[(&str, &str)]) {
-        let found = list_codes(description);
+        let column = Column { description: description.to_owned(), ..Column::default() };
+        let found = list_codes(&column);
         let found: Vec<(&str, &str)> =
             found.iter().map(|(value, meaning)| (value.as_str(), meaning.as_str())).collect();
         assert_eq!(found, expected, "{description}");

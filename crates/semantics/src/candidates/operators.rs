@@ -183,6 +183,9 @@ pub(super) fn measured_by(adjective: &str) -> Vec<&'static str> {
     known.flat_map(|(.., nouns)| nouns.split(' ')).collect()
 }
 
+/// Prefixes of opposites.
+pub(super) const NEGATING_PREFIXES: [&str; 3] = ["un", "in", "non"];
+
 /// Words that join parts of one role.
 pub(super) const AND: [&str; 5] = ["and", "und", "y", "et", "&"];
 

@@ -197,7 +197,11 @@ fn split((expanded, written): &(String, &str)) -> Vec<(String, String)> {
 
 /// Returns the number that a word is.
 fn read_number(word: &str) -> Option<f64> {
-    let number = word.parse::<f64>().ok().or_else(|| numbers::parse_word(word).map(f64::from));
+    let number = match word {
+        "once" => Some(1.0),
+        "twice" => Some(2.0),
+        _ => word.parse::<f64>().ok().or_else(|| numbers::parse_word(word).map(f64::from)),
+    };
     number.filter(|number| number.is_finite())
 }
 
@@ -237,27 +241,25 @@ fn list_periods(text: &str, today: NaiveDate, tokens: &[Token]) -> Vec<(Span, Ma
         }
         marks.push((Span { at: at - lead, length: length + lead }, Mark::Period(from, to)));
     }
-    add_months(today, tokens, &mut marks);
+    add_parts(today, tokens, &mut marks);
     marks
 }
 
-/// Handles `January and February 2025`: the month is in the year of the following period.
-fn add_months(today: NaiveDate, tokens: &[Token], marks: &mut Vec<(Span, Mark)>) {
-    for at in 0..tokens.len() {
-        let is_joined = |span: &Span| {
-            span.at == at + 2
-                && (operators::AND.contains(&tokens[at + 1].lower.as_str())
-                    || matches!(operators::find(&[&tokens[at + 1].lower]), Some((Operator::Or | Operator::Compare, _))))
-        };
+/// Handles `January and February 2025`, `Q1 versus Q2 2025`: the first period is in the year of the following one.
+fn add_parts(today: NaiveDate, tokens: &[Token], marks: &mut Vec<(Span, Mark)>) {
+    for (at, length) in (0..tokens.len()).flat_map(|at| [(at, 1), (at, 2)]) {
+        let Some(joint) = tokens.get(at + length) else { continue };
+        let joins = operators::AND.contains(&joint.lower.as_str())
+            || matches!(operators::find(&[&joint.lower]), Some((Operator::Or | Operator::Compare, _)));
         let next = marks.iter().find_map(|(span, mark)| match mark {
-            Mark::Period(from, _) if is_joined(span) => from.get(..4),
+            Mark::Period(from, _) if joins && span.at == at + length + 1 => from.get(..4),
             _ => None,
         });
-        let is_month = periods::find_month(&tokens[at].lower).is_some();
-        let Some(year) = next.filter(|_| is_month) else { continue };
-        let text = format!("{} {year}", tokens[at].lower);
-        let found = periods::find_on(&text, today).into_iter().next();
-        marks.extend(found.map(|period| (Span { at, length: 1 }, Mark::Period(period.from, period.to))));
+        let Some(year) = next else { continue };
+        let words: Vec<&str> = tokens[at..at + length].iter().map(|token| token.lower.as_str()).collect();
+        let found = periods::find_on(&format!("{} {year}", words.join(" ")), today);
+        let whole = found.into_iter().find(|period| period.place == (0, length + 1));
+        marks.extend(whole.map(|period| (Span { at, length }, Mark::Period(period.from, period.to))));
     }
 }
 

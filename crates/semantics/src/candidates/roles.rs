@@ -72,21 +72,7 @@ impl<'a> Assembly<'a> {
     fn place(&mut self, at: usize) {
         match self.parts[at].kind.clone() {
             Kind::Operator(operator) => self.used[at] = self.apply(at, operator),
-            Kind::Period(from, to) => {
-                let joined = match &self.intent.period {
-                    None => Some((from, to)),
-                    // Adjacent periods are compared.
-                    Some((first, end)) if *end == from => Some((first.clone(), to)),
-                    Some((start, last)) if to == *start => Some((from, last.clone())),
-                    Some(_) => None,
-                };
-                if let Some(period) = joined {
-                    if self.intent.period.is_some() {
-                        self.intent.grain = self.intent.grain.or_else(|| super::lower::find_unit(&period));
-                    }
-                    (self.intent.period, self.used[at]) = (Some(period), true);
-                }
-            }
+            Kind::Period(from, to) => self.used[at] = self.take_period((from, to)),
             // `month` alone has no role.
             Kind::Grain(_) => {}
             Kind::Series(_) => self.used[at] = self.group(at),
@@ -353,6 +339,14 @@ impl<'a> Assembly<'a> {
                 }
             }
             Element::Values(held) if !is_group => self.filter(held, FilterOp::Eq) || self.exist_with(held),
+            Element::Lacking(place) if !is_group => match self.scope.distance(subject, place.0) {
+                Some(distance) => {
+                    self.penalty += STEP * distance as f64;
+                    self.intent.filters.push(self.scope.lack(*place));
+                    true
+                }
+                None => false,
+            },
             Element::Segment(name) => {
                 let entity = self.scope.model.segment(name).and_then(|segment| self.scope.table_of(&segment.entity));
                 let is_reached = entity.is_some_and(|table| self.scope.distance(subject, table).is_some());
@@ -361,7 +355,7 @@ impl<'a> Assembly<'a> {
                 }
                 is_reached
             }
-            Element::Values(_) | Element::Metric(_) => false,
+            Element::Values(_) | Element::Lacking(_) | Element::Metric(_) => false,
         }
     }
 

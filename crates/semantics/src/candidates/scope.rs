@@ -1,7 +1,9 @@
 //! The tables of a database that a question may refer to, and the keys between them.
 
+use std::cell::OnceCell;
 use std::collections::VecDeque;
 
+use prospector_connect::filter::FilterOp;
 use prospector_connect::table::{Column, ColumnType, ForeignKey, Table};
 use prospector_text::identifiers;
 use serde_json::{Value, json};
@@ -59,6 +61,8 @@ pub(super) struct Scope<'a> {
     /// Text columns with yes/no values, and their value for yes.
     flags: Vec<(Place, String)>,
     keys: Vec<Key>,
+    /// The number of many-to-one joins from each table to each other one, computed on first use.
+    distances: Vec<OnceCell<Vec<Option<usize>>>>,
 }
 
 impl<'a> Scope<'a> {
@@ -116,7 +120,8 @@ impl<'a> Scope<'a> {
         };
         let values = vocabulary.values.iter().filter_map(place_of).collect();
         let flags = vocabulary.flags.iter().filter_map(place_of).collect();
-        Scope { model, source, likely, values, flags, keys }
+        let distances = vec![OnceCell::new(); source.tables.len()];
+        Scope { model, source, likely, values, flags, keys, distances }
     }
 
     pub(super) fn table(&self, table: usize) -> &'a Table {
@@ -153,6 +158,14 @@ impl<'a> Scope<'a> {
     pub(super) fn yes_of(&self, place: Place) -> Option<Value> {
         let said = self.flags.iter().find(|(known, _)| *known == place).map(|(_, yes)| json!(yes));
         said.or_else(|| find_yes(self.column(place)))
+    }
+
+    /// Returns the condition for rows without a value, or with no in a yes/no column.
+    pub(super) fn lack(&self, place: Place) -> (Place, FilterOp, Value) {
+        match self.yes_of(place) {
+            Some(yes) => (place, FilterOp::Neq, yes),
+            None => (place, FilterOp::Eq, Value::Null),
+        }
     }
 
     /// Converts a value to the type of its column.
@@ -198,7 +211,11 @@ impl<'a> Scope<'a> {
     }
 
     /// Returns the number of many-to-one joins from a table to each table.
-    fn distances(&self, from: usize) -> Vec<Option<usize>> {
+    fn distances(&self, from: usize) -> &[Option<usize>] {
+        self.distances[from].get_or_init(|| self.measure_distances(from))
+    }
+
+    fn measure_distances(&self, from: usize) -> Vec<Option<usize>> {
         let mut distances = vec![None; self.source.tables.len()];
         distances[from] = Some(0);
         let mut open = VecDeque::from([(from, 0)]);
@@ -219,7 +236,7 @@ impl<'a> Scope<'a> {
         let (mut route, mut table) = (Vec::new(), to);
         distances[to]?;
         while table != from {
-            let last = self.last_keys(&distances, table);
+            let last = self.last_keys(distances, table);
             let key = *last.iter().find(|key| Some(**key) == via).or(last.first())?;
             route.push(key);
             table = key.from;
@@ -238,7 +255,7 @@ impl<'a> Scope<'a> {
     pub(super) fn rivals(&self, from: usize, to: usize) -> Vec<&Key> {
         let (distances, mut table) = (self.distances(from), to);
         while table != from {
-            match self.last_keys(&distances, table).as_slice() {
+            match self.last_keys(distances, table).as_slice() {
                 [] => break,
                 [key] => table = key.from,
                 several => return several.to_vec(),

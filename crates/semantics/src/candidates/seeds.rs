@@ -54,7 +54,7 @@ pub(super) fn list_seeds(scope: &Scope<'_>, question: &Question, parts: &[Part])
             Some(Element::Columns(places)) => seeder.seed_columns(at, places, &mut seeds),
             Some(Element::Segment(name)) => seeds.extend(seeder.seed_segment(at, name)),
             Some(Element::Values(held)) => seeder.seed_values(at, held, &mut seeds),
-            Some(Element::Database | Element::Metric(_)) | None => {}
+            Some(Element::Database | Element::Metric(_) | Element::Lacking(_)) | None => {}
         }
     }
     seeds.extend(seeder.join(&seeds));
@@ -98,6 +98,12 @@ impl Seeder<'_> {
         let summed = self.before(at, Operator::Sum);
         for amount in self.list_amounts(at, table, summed, counted.is_some()) {
             add(Measure::Aggregate(Aggregation::Sum, Some(amount)), summed, ASSUMED_SUM);
+        }
+        // `average fine`
+        if let Some(averaged) = at.checked_sub(1).filter(|before| self.is_operator(*before, Operator::Average)) {
+            for amount in self.list_amounts(at, table, Some(averaged), false) {
+                add(Measure::Aggregate(Aggregation::Avg, Some(amount)), Some(averaged), ASSUMED_SUM);
+            }
         }
         if let Some((key, used)) = counted.and_then(|counted| self.find_average_count(counted, at, table)) {
             let intent = Intent::new(table, Measure::AverageCount(key));

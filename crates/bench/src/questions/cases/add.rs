@@ -10,7 +10,7 @@ use crate::BenchError;
 /// Maximum number of rows expected individually.
 const MAX_ROWS: usize = 3;
 
-impl Tester<'_> {
+impl Tester {
     /// Runs a question, and appends it as a case to a file, which is created if missing. Returns the case as written.
     /// The file is reloaded, and its other content is unchanged.
     ///
@@ -72,7 +72,7 @@ pub fn append(path: &Path, question: &str, expect: &Value) -> Result<String, Ben
     std::fs::write(path, format!("{before}{separator}{case}")).map_err(failed)?;
     // If `cases` is not the last key of the file, the result is not valid YAML; the file is then restored.
     match super::file::read(path) {
-        Ok((cases, problems)) if problems.is_empty() && !cases.cases.is_empty() => Ok(case),
+        Ok((cases, problems)) if problems.is_empty() && !cases.is_empty() => Ok(case),
         Ok((_, problems)) => {
             std::fs::write(path, &before).map_err(failed)?;
             let reason = problems.first().map_or_else(|| "no cases found".to_owned(), ToString::to_string);
@@ -97,8 +97,8 @@ mod tests {
         append(&path, "Which?", &json!({"rows": [["a", 1]]})).unwrap();
         let (cases, problems) = super::super::read(&path).unwrap();
         assert!(problems.is_empty(), "{problems:?}");
-        assert_eq!(cases.cases.len(), 2);
-        assert_eq!(cases.cases[0].question, "How many \"x\": y?");
+        assert_eq!(cases.len(), 2);
+        assert_eq!(cases[0].question, "How many \"x\": y?");
         let before = std::fs::read_to_string(&path).unwrap();
         assert!(append(&path, "Which?", &json!({"value": 1})).is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), before);

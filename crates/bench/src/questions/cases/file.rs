@@ -12,13 +12,6 @@ use crate::BenchError;
 /// Default tolerance of numbers.
 const TOLERANCE: f64 = 0.005;
 
-/// The cases of a file.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Cases {
-    /// The valid cases, in order.
-    pub cases: Vec<Case>,
-}
-
 /// A question with its expected result.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -148,11 +141,11 @@ struct File {
     cases: Vec<Spanned<Value>>,
 }
 
-/// Reads the cases of a file. An invalid case is reported as a problem and does not affect others.
+/// Reads the valid cases of a file, in order. An invalid case is reported as a problem and does not affect others.
 ///
 /// # Errors
 /// [`BenchError`] if the file cannot be read, or is not valid YAML with a list `cases`.
-pub fn read(path: &Path) -> Result<(Cases, Vec<Problem>), BenchError> {
+pub fn read(path: &Path) -> Result<(Vec<Case>, Vec<Problem>), BenchError> {
     let text = std::fs::read_to_string(path).map_err(|source| BenchError::Read {
         what: "cases",
         path: path.to_owned(),
@@ -194,7 +187,7 @@ pub fn read(path: &Path) -> Result<(Cases, Vec<Problem>), BenchError> {
             }
         }
     }
-    Ok((Cases { cases }, problems))
+    Ok((cases, problems))
 }
 
 /// Derives a name from the first words of a question.
@@ -214,7 +207,7 @@ mod tests {
         std::fs::write(&path, text).unwrap();
         match (read(&path), expected) {
             (Ok((cases, problems)), Ok(names)) => {
-                let found: Vec<&str> = cases.cases.iter().map(|case| case.name.as_str()).collect();
+                let found: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
                 assert_eq!(found, names);
                 let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
                 assert_eq!(messages.is_empty(), problem.is_empty(), "{messages:?}");
@@ -247,7 +240,7 @@ mod tests {
         let text =
             "limits: {calls: 9, seconds: 5}\ncases:\n- question: a\n  expect: {refusal: true}\n  limits: {calls: 2}\n";
         std::fs::write(&path, text).unwrap();
-        let limits = read(&path).unwrap().0.cases[0].limits;
+        let limits = read(&path).unwrap().0[0].limits;
         assert_eq!((limits.calls, limits.seconds, limits.tokens), (Some(2), Some(5.0), None));
     }
 }

@@ -15,9 +15,9 @@ use super::{
 };
 
 /// Runs cases with one model.
-pub struct Tester<'a> {
+pub struct Tester {
     /// The planner.
-    pub planner: &'a Planner,
+    pub planner: Planner,
     /// The name of its model.
     pub model: String,
     /// Limits for an answer and for a plan.
@@ -30,7 +30,7 @@ pub struct Tester<'a> {
     pub cancel: CancellationToken,
 }
 
-impl Tester<'_> {
+impl Tester {
     /// Runs all cases. The results are in the order of the cases.
     pub async fn run(&self, cases: &[Case]) -> Report {
         let begun = Instant::now();

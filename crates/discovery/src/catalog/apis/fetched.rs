@@ -171,15 +171,14 @@ impl Neighbours<'_> {
             url.set_query(None);
             Request::get(url).accepting(web::API_TYPES)
         };
-        let mut copies = web.copies(paths.iter().map(request).collect()).await;
-        for (at, path) in paths.into_iter().enumerate() {
-            let read = match copies.remove(&at) {
-                Some(Ok(saved)) => {
+        let copies = web.copies(paths.iter().map(request).collect()).await;
+        for (path, copy) in paths.into_iter().zip(copies) {
+            let read = match copy {
+                Ok(saved) => {
                     self.copies.push(saved.path.clone());
                     text(&saved)
                 }
-                Some(Err(error)) => Err(error.into()),
-                None => Err(CopyError::Missing),
+                Err(error) => Err(error.into()),
             };
             self.texts.insert(path, read);
         }

@@ -11,7 +11,7 @@ use prospector_api::invoke::{Call, Caller, Message, NotCalled, Reply};
 use prospector_fetch::{FetchError, Fetched, Fetcher, Limits, Policy, Request, Rule};
 use url::Url;
 
-use crate::catalog::{entry, environment::Environment, node::Fields, web::parse_rule};
+use crate::catalog::{entry::Fields, file_schema::InvokeEntry, web::parse_rule};
 
 /// Content types of textual responses.
 const ANSWER_TYPES: &[&str] = &[
@@ -45,32 +45,35 @@ impl fmt::Debug for Invoke {
     }
 }
 
-/// Parses `invoke` (`true` or the allowed hosts) and `headers`; returns `None` if the API may not be called.
-pub(super) fn invoke(
+/// Checks `invoke` (`true` or the allowed hosts) and `headers`; returns `None` if the API may not be called.
+pub(super) fn read(
     fields: &mut Fields<'_>,
-    served: Option<&(String, u64)>,
+    invoke: Option<InvokeEntry>,
+    headers: Option<Vec<String>>,
+    served: Option<String>,
     fetched: Option<&str>,
-    lookup: Environment<'_>,
 ) -> Option<Invoke> {
-    let is_list = fields.is_list("invoke");
-    let names = if is_list { fields.texts("invoke") } else { Vec::new() };
-    let is_allowed = if is_list { !names.is_empty() } else { fields.flag("invoke").unwrap_or_default() };
+    let (is_allowed, names) = match invoke {
+        Some(InvokeEntry::Anywhere(is_allowed)) => (is_allowed, Vec::new()),
+        Some(InvokeEntry::Hosts(names)) => (!names.is_empty(), names),
+        None => (false, Vec::new()),
+    };
     let line = fields.line();
     let mut hosts = Vec::new();
     for host in names {
-        match parse_rule(&host, lookup) {
+        match parse_rule(&host, fields.reader.lookup) {
             Ok(rule) => hosts.push(rule),
             Err(error) => fields.fail(line, format!("`invoke`: {error}"), "write `invoke: [api.example.com]`"),
         }
     }
-    let headers = entry::read_headers(fields, lookup);
+    let headers = fields.headers(headers);
     if !headers.is_empty() && !is_allowed {
         fields.fail(line, "`headers` require `invoke`", "write `invoke: true`");
     }
     if !is_allowed {
         return None;
     }
-    let base = served.and_then(|(written, line)| entry::address(fields, "url", written, *line, lookup));
+    let base = fields.address("url", served);
     let host = |url: &str| Url::parse(url).ok()?.host_str().map(str::to_owned);
     let named = base.as_deref().or(fetched).and_then(host);
     Some(Invoke { hosts, base, named, headers })

@@ -7,14 +7,13 @@ use super::{
     values::{COLUMN_ADVICE, ValuesEntry},
 };
 use crate::catalog::{
-    entry::{EntryReader, optional, path, plain},
-    environment::{Environment, url_environment, with_key},
+    entry::Fields,
+    environment::{url_environment, with_key},
     file_schema,
-    node::{Fields, Placed},
 };
 
 /// Keys without which an entry reveals nothing more.
-const HARMLESS: [&str; 5] = ["name", "type", "description", "descriptions", "functions"];
+pub(in crate::catalog) const HARMLESS: [&str; 5] = ["name", "type", "description", "descriptions", "functions"];
 
 /// An entry of `databases`.
 #[derive(Debug, Clone)]
@@ -39,66 +38,66 @@ pub(in crate::catalog) struct DatabaseEntry {
     pub(in crate::catalog) is_strict: bool,
 }
 
-/// Parses an entry.
-pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, mut entry: Placed) -> Option<DatabaseEntry> {
-    let lookup = reader.lookup;
-    let what = format!("databases[{at}]");
-    reader.ignore_misspelt::<file_schema::DatabaseEntry>(&what, &mut entry, &HARMLESS);
-    let bigquery = services::bigquery(reader, &what, &mut entry).ok()?;
-    let values = ValuesEntry::take(reader, &what, &mut entry)?;
-    let mut fields = reader.fields::<file_schema::DatabaseEntry>(what, entry)?;
-    let schemas = fields.texts("schemas");
-    let server = server(&mut fields, &schemas, lookup);
-    let service = bigquery.or(services::elasticsearch(&mut fields, lookup));
+/// Checks an entry.
+pub(in crate::catalog) fn check(
+    fields: &mut Fields<'_>,
+    mut written: file_schema::DatabaseEntry,
+) -> Option<DatabaseEntry> {
+    let what = fields.what.clone();
+    let bigquery = written.bigquery.take().and_then(|written| services::read_bigquery(fields, written));
+    let service = bigquery.or(services::read_elasticsearch(fields, &written));
+    let values = ValuesEntry::read(fields, written.values);
+    let schemas = written.schemas.unwrap_or_default();
+    let server = written.url.and_then(|url| read_server(fields, &url, &schemas));
     if fields.has_failed() {
         return None;
     }
     let is_remote = server.is_some() || service.is_some();
     let path = match is_remote {
-        true => optional(&mut fields, "path", lookup).unwrap_or_default(),
-        false => path(&mut fields, "the file of the database", lookup)?,
+        true => fields.expand("path", written.path).unwrap_or_default(),
+        false => fields.path("the file of the database", written.path)?,
     };
     let line = fields.line();
-    let functions = fields.texts("functions");
+    let functions = written.functions.unwrap_or_default();
     let is_plain =
         |name: &String| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '$'));
     if let Some(wrong) = functions.iter().find(|name| !is_plain(name)) {
-        let reason = format!("databases[{at}] allows `{wrong}`, which is not a function name");
+        let reason = format!("{what} allows `{wrong}`, which is not a function name");
         fields.fail(line, reason, "write `functions: [name, schema.name]`");
     }
-    let personal = fields.texts("personal");
+    let personal = written.personal.unwrap_or_default();
     if let Some(wrong) = personal.iter().find(|name| !name.contains('.')) {
-        let reason = format!("`personal` of databases[{at}] names `{wrong}`, which is not a column of a table");
+        let reason = format!("`personal` of {what} names `{wrong}`, which is not a column of a table");
         fields.fail(line, reason, COLUMN_ADVICE);
     }
     if is_remote && !path.is_empty() || server.is_some() && service.is_some() {
-        let reason = format!("databases[{at}] has both `path` and `url`, or another address");
+        let reason = format!("{what} has both `path` and `url`, or another address");
         fields.fail(line, reason, "write one of them");
     } else if server.is_none() && !schemas.is_empty() {
-        fields.fail(line, format!("databases[{at}] has `schemas` but no `url`"), "remove `schemas`");
+        fields.fail(line, format!("{what} has `schemas` but no `url`"), "remove `schemas`");
     }
-    let entry = DatabaseEntry {
+    let kinds = SourceKind::ALL.map(SourceKind::as_str);
+    Some(DatabaseEntry {
         line,
-        name: plain(&mut fields, "name"),
-        kind: fields.word("type", "database type", &SourceKind::ALL.map(SourceKind::as_str), SourceKind::from_name),
+        name: written.name,
+        kind: fields.word("type", written.kind, "database type", &kinds, SourceKind::from_name),
         path,
         server,
         service,
-        description: plain(&mut fields, "description").unwrap_or_default(),
-        descriptions: optional(&mut fields, "descriptions", lookup),
-        tables: fields.texts("tables"),
+        description: written.description.unwrap_or_default(),
+        descriptions: fields.expand("descriptions", written.descriptions),
+        tables: written.tables.unwrap_or_default(),
         functions,
         values,
         personal,
-        is_strict: fields.flag("strict").unwrap_or_default(),
-    };
-    (!fields.has_failed()).then_some(entry)
+        is_strict: written.strict.unwrap_or_default(),
+    })
 }
 
 /// Parses the server of a `url`. The text is never shown: it may contain a password.
-fn server(fields: &mut Fields<'_>, schemas: &[String], lookup: Environment<'_>) -> Option<Server> {
-    let (text, line) = fields.text("url")?;
-    let server = url_environment(&text, lookup)
+fn read_server(fields: &mut Fields<'_>, url: &str, schemas: &[String]) -> Option<Server> {
+    let (line, lookup) = (fields.line_of("url"), fields.reader.lookup);
+    let server = url_environment(url, lookup)
         .map_err(|error| (error.to_string(), "set it, or write the value itself"))
         .and_then(|url| {
             Server::new(&with_key(url, lookup), schemas).map_err(|error| {

@@ -5,43 +5,39 @@ use std::path::Path;
 use prospector_connect::source::{Access, BigquerySource, ElasticsearchSource, Source};
 
 use crate::catalog::{
-    entry::{EntryReader, optional, require},
-    environment::{Environment, url_environment},
-    file_schema::BigqueryEntry,
-    node::{Fields, Node, Placed},
+    entry::Fields,
+    environment::url_environment,
+    file_schema::{BigqueryEntry, DatabaseEntry},
 };
 
 /// The keys that require `elasticsearch`.
-const KEYS: [&str; 6] = ["elasticsearch", "indices", "token", "api_key", "user", "password"];
+const KEYS: [&str; 5] = ["indices", "token", "api_key", "user", "password"];
 
-/// Parses the `elasticsearch` of an entry and its credentials, which are never shown.
-pub(super) fn elasticsearch(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Source> {
-    let is_named = fields.has("elasticsearch");
-    let line = fields.line();
-    if !is_named {
+/// Checks the `elasticsearch` of an entry and its credentials, which are never shown.
+pub(super) fn read_elasticsearch(fields: &mut Fields<'_>, written: &DatabaseEntry) -> Option<Source> {
+    let Some(url) = &written.elasticsearch else {
         let given = KEYS.iter().find(|key| fields.has(key));
-        if let Some(key) = given {
+        if let Some(key) = given.filter(|_| !fields.has("elasticsearch")) {
             let reason = format!("`{key}` requires `elasticsearch`");
-            fields.fail(line, reason, "write `elasticsearch: https://host:9200`, or remove it");
+            fields.fail(fields.line(), reason, "write `elasticsearch: https://host:9200`, or remove it");
         }
         return None;
-    }
-    let (written, line) = fields.text("elasticsearch")?;
-    let indices = fields.texts("indices");
-    let access = access(fields, lookup);
-    let made = url_environment(&written, lookup)
+    };
+    let access = read_access(fields, written);
+    let made = url_environment(url, fields.reader.lookup)
         .map_err(|error| (error.to_string(), "set it, or write the value itself"))
         .and_then(|url| {
-            let made = ElasticsearchSource::new(&url, access, &indices);
+            let made = ElasticsearchSource::new(&url, access, written.indices.as_deref().unwrap_or_default());
             made.map_err(|error| (error.to_string(), "write `elasticsearch: https://host:9200`"))
         });
+    let line = fields.line_of("elasticsearch");
     made.map_err(|(reason, advice)| fields.fail(line, format!("`elasticsearch`: {reason}"), advice))
         .ok()
         .map(Source::Elasticsearch)
 }
 
-/// Parses the credentials.
-fn access(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Access {
+/// Checks the credentials.
+fn read_access(fields: &mut Fields<'_>, written: &DatabaseEntry) -> Access {
     let line = fields.line();
     let given: Vec<&str> = ["token", "api_key", "user"].into_iter().filter(|key| fields.has(key)).collect();
     if given.len() > 1 {
@@ -51,8 +47,9 @@ fn access(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Access {
     if fields.has("user") != fields.has("password") {
         fields.fail(line, "`user` and `password` go together", "write both");
     }
-    let mut take = |key: &str| optional(fields, key, lookup);
-    let (token, key, user, password) = (take("token"), take("api_key"), take("user"), take("password"));
+    let mut expand = |key: &str, text: &Option<String>| fields.expand(key, text.clone());
+    let (token, key) = (expand("token", &written.token), expand("api_key", &written.api_key));
+    let (user, password) = (expand("user", &written.user), expand("password", &written.password));
     match (token, key, user) {
         (Some(token), ..) => Access::Token(token),
         (_, Some(key), _) => Access::ApiKey(key),
@@ -61,22 +58,18 @@ fn access(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Access {
     }
 }
 
-/// Removes and parses the mapping `bigquery` of an entry; `Err` if it is invalid, which is reported.
-pub(super) fn bigquery(reader: &mut EntryReader<'_>, what: &str, entry: &mut Placed) -> Result<Option<Source>, ()> {
-    let (file, lookup) = (reader.file, reader.lookup);
-    let Node::Map(map) = &mut entry.node else { return Ok(None) };
-    let Some(placed) = map.shift_remove("bigquery") else { return Ok(None) };
-    let mut fields = reader.fields::<BigqueryEntry>(format!("`bigquery` of {what}"), placed).ok_or(())?;
+/// Checks the mapping `bigquery` of an entry.
+pub(super) fn read_bigquery(fields: &mut Fields<'_>, written: BigqueryEntry) -> Option<Source> {
+    let mut fields = fields.inner("bigquery");
     let line = fields.line();
-    let datasets = fields.texts("datasets");
-    let gigabytes = fields.text("max_gigabytes");
-    let mut take = |key: &str| optional(&mut fields, key, lookup);
-    let (project, credentials, token) = (take("project"), take("credentials"), take("token"));
-    let (location, endpoint) = (take("location"), take("endpoint"));
-    let project = require(&mut fields, "project", "the owner of the datasets", project).ok_or(())?;
+    let project = fields.expand("project", Some(written.project));
+    let (credentials, token) =
+        (fields.expand("credentials", written.credentials), fields.expand("token", written.token));
+    let (location, endpoint) =
+        (fields.expand("location", written.location), fields.expand("endpoint", written.endpoint));
     let access = match (credentials, token) {
         (Some(path), None) => {
-            let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+            let folder = Path::new(fields.reader.file).parent().unwrap_or(Path::new(""));
             Access::KeyFile(folder.join(path))
         }
         (None, Some(token)) => Access::Token(token),
@@ -84,23 +77,26 @@ pub(super) fn bigquery(reader: &mut EntryReader<'_>, what: &str, entry: &mut Pla
             let reason = if given.is_some() { "several kinds of credentials" } else { "missing credentials" };
             let advice = "write one of `credentials: key.json` and `token: ${NAME}`";
             fields.fail(line, format!("{reason}: `credentials`, `token`"), advice);
-            return Err(());
+            return None;
         }
     };
-    let mut made = BigquerySource::new(&project, &datasets, access).map(|source| source.in_location(location));
+    let datasets = written.datasets.unwrap_or_default();
+    let mut made = BigquerySource::new(&project?, &datasets, access).map(|source| source.in_location(location));
     if let Some(endpoint) = endpoint {
         made = made.and_then(|source| source.at(&endpoint));
     }
-    if let Some((written, line)) = gigabytes {
-        match written.parse::<f64>() {
-            Ok(number) if number > 0.0 && number <= 1e6 => {
-                made = made.map(|source| source.with_max_bytes_billed((number * f64::from(1 << 30)) as u64));
-            }
-            _ => fields.fail(line, "`max_gigabytes` must be a number above 0", "write `max_gigabytes: 10`"),
+    match written.max_gigabytes {
+        None => {}
+        Some(number) if number > 0.0 && number <= 1e6 => {
+            made = made.map(|source| source.with_max_bytes_billed((number * f64::from(1 << 30)) as u64));
         }
+        Some(_) => fields.fail(
+            fields.line_of("max_gigabytes"),
+            "`max_gigabytes` must be a number above 0",
+            "write `max_gigabytes: 10`",
+        ),
     }
-    let made = made.map_err(|error| fields.fail(line, error.to_string(), "correct `bigquery`"))?;
-    if fields.has_failed() { Err(()) } else { Ok(Some(Source::Bigquery(made))) }
+    made.map_err(|error| fields.fail(line, error.to_string(), "correct `bigquery`")).ok().map(Source::Bigquery)
 }
 
 #[cfg(test)]

@@ -6,18 +6,12 @@ use futures::{StreamExt, stream};
 use prospector_connect::{Connector, source::SourceKind};
 use prospector_core::Problem;
 use prospector_core::record::ParentValues;
-use prospector_schema::values::{DEFAULT_VALUES, MAX_VALUES, ReadValues, ValueOptions, read_values};
+use prospector_schema::values::{DEFAULT_VALUES, ReadValues, ValueOptions, read_values};
 use prospector_schema::{Database, SchemaDiscovery};
 use prospector_search::Index;
 
 use super::OpenedDatabases;
-use crate::catalog::{
-    cache::Cache,
-    entry::EntryReader,
-    file_schema::ValuesSettings,
-    node::{Node, Placed},
-    section::Opening,
-};
+use crate::catalog::{cache::Cache, entry::Fields, file_schema, section::Opening};
 
 /// Number of databases read concurrently.
 const AT_ONCE: usize = 8;
@@ -42,23 +36,22 @@ impl Default for ValuesEntry {
 }
 
 impl ValuesEntry {
-    /// Removes and parses `values: true`, `values: false` or `values: {max_per_column, skip}` of an entry; `None` if it is invalid, which
-    /// is reported.
-    pub(super) fn take(reader: &mut EntryReader<'_>, what: &str, entry: &mut Placed) -> Option<ValuesEntry> {
-        let Node::Map(map) = &mut entry.node else { return Some(ValuesEntry::default()) };
-        let Some(placed) = map.shift_remove("values") else { return Some(ValuesEntry::default()) };
-        if let Node::Bool(is_on) = placed.node {
-            return Some(ValuesEntry { is_on: Some(is_on), ..ValuesEntry::default() });
-        }
-        let mut fields = reader.fields::<ValuesSettings>(format!("`values` of {what}"), placed)?;
-        let line = fields.line();
-        let max_per_column = fields.count("max_per_column", MAX_VALUES).unwrap_or(DEFAULT_VALUES);
-        let skip = fields.texts("skip");
+    /// Checks `values: true`, `values: false` or `values: {max_per_column, skip}` of an entry.
+    pub(super) fn read(fields: &mut Fields<'_>, written: Option<file_schema::ValuesEntry>) -> ValuesEntry {
+        let settings = match written {
+            None => return ValuesEntry::default(),
+            Some(file_schema::ValuesEntry::All(is_on)) => {
+                return ValuesEntry { is_on: Some(is_on), ..ValuesEntry::default() };
+            }
+            Some(file_schema::ValuesEntry::Some(settings)) => settings,
+        };
+        let skip = settings.skip.unwrap_or_default();
         if let Some(wrong) = skip.iter().find(|name| !name.contains('.')) {
-            let reason = format!("`skip` in `values` of {what} names `{wrong}`, which is not a column of a table");
-            fields.fail(line, reason, COLUMN_ADVICE);
+            let reason =
+                format!("`skip` in `values` of {} names `{wrong}`, which is not a column of a table", fields.what);
+            fields.fail(fields.line_of("values"), reason, COLUMN_ADVICE);
         }
-        (!fields.has_failed()).then_some(ValuesEntry { is_on: Some(true), max_per_column, skip })
+        ValuesEntry { is_on: Some(true), max_per_column: settings.max_per_column.unwrap_or(DEFAULT_VALUES), skip }
     }
 
     /// Returns whether values of this kind of source are read.

@@ -19,12 +19,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use crate::catalog::{
-    entry::{address, optional},
-    environment::Environment,
-    node::Fields,
-    web::Web,
-};
+use crate::catalog::{entry::Fields, file_schema::DocumentEntry, web::Web};
 
 /// Maximum number of pages read from one wiki.
 const MAX_PAGES: usize = 5_000;
@@ -45,20 +40,20 @@ impl fmt::Debug for Wiki {
     }
 }
 
-/// Parses the keys of a wiki. With a `user`, `token` is an API token of a cloud account; without, a personal access token.
-pub(super) fn wiki(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Wiki> {
-    let base = fields.text("confluence");
-    let mut take = |key: &str| optional(fields, key, lookup);
-    let (space, label, user, token) = (take("space"), take("label"), take("user"), take("token"));
-    let line = fields.line();
-    let Some((base, line)) = base else {
+/// Checks the keys of a wiki. With a `user`, `token` is an API token of a cloud account; without, a personal access token.
+pub(super) fn read(fields: &mut Fields<'_>, written: &DocumentEntry) -> Option<Wiki> {
+    let mut expand = |key: &str, text: &Option<String>| fields.expand(key, text.clone());
+    let (space, label) = (expand("space", &written.space), expand("label", &written.label));
+    let (user, token) = (expand("user", &written.user), expand("token", &written.token));
+    if written.confluence.is_none() {
         if space.is_some() || label.is_some() || user.is_some() || token.is_some() {
             let reason = "`space`, `label`, `user` and `token` require `confluence`";
-            fields.fail(line, reason, "write `confluence: https://wiki.example.com`");
+            fields.fail(fields.line(), reason, "write `confluence: https://wiki.example.com`");
         }
         return None;
-    };
-    let base = address(fields, "confluence", &base, line, lookup)?.trim_end_matches('/').to_owned();
+    }
+    let line = fields.line_of("confluence");
+    let base = fields.address("confluence", written.confluence.clone())?.trim_end_matches('/').to_owned();
     let quotable = |text: &String| text.contains(['"', '\\']) || text.chars().any(char::is_control);
     if space.iter().chain(&label).any(quotable) {
         fields.fail(

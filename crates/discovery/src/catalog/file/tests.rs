@@ -25,7 +25,7 @@ fn parses_every_kind_of_entry() {
     assert_eq!(file.databases[0].tables, ["a", "b"]);
     assert_eq!(file.apis[0].url.as_deref(), Some("https://x/${KEY}"), "possible secrets are not expanded");
     assert_eq!(file.documents[0].content.as_deref(), Some("Open from 9.\n"));
-    assert_eq!(file.facts[0].confidence, 0.5);
+    assert_eq!(file.facts[0].confidence, Some(0.5));
     assert_eq!(file.skills[0].path, "skills");
     assert_eq!(file.context_preload.preload.names, ["shop.a"]);
     assert_eq!(file.instructions, "Amounts are in euro.");
@@ -165,10 +165,10 @@ fn parses_urls_and_allowed_hosts() {
     check(
         "fetch: {allow: ['https://x'], public: sometimes}\n",
         &[
-            "error: catalog.yaml:1: `allow` of fetch: `https://x` is not a host or host:port \
-             (write `allow: [wiki.local, 'host:8080']`)",
             "error: catalog.yaml:1: `public` of fetch must be true or false, not the text `sometimes` \
              (write `public: false`)",
+            "error: catalog.yaml:1: `allow` of fetch: `https://x` is not a host or host:port \
+             (write `allow: [wiki.local, 'host:8080']`)",
         ],
     );
     check(

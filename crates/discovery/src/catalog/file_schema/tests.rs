@@ -85,13 +85,13 @@ fn the_schema_has_the_keys_of_the_parsers() {
     check("apis: [{zzz: 1}]", &definition("ApiEntry"));
     check("documents: [{zzz: 1}]", &definition("DocumentEntry"));
     check("facts: [{zzz: 1}]", &definition("FactEntry"));
-    check("skills: [{zzz: 1}]", &definition("SkillEntry"));
+    check("skills: [{zzz: 1}]", &definition("FolderEntry"));
     check("entities: [{zzz: 1}]", &definition("EntityEntry"));
     check("joins: [{zzz: 1}]", &definition("JoinEntry"));
     check("dimensions: [{zzz: 1}]", &definition("DimensionEntry"));
     check("metrics: [{zzz: 1}]", &definition("MetricEntry"));
     check("segments: [{zzz: 1}]", &definition("SegmentEntry"));
-    check("verified_queries: [{zzz: 1}]", &definition("VerifiedEntry"));
+    check("verified_queries: [{zzz: 1}]", &definition("FolderEntry"));
     check("context_preload: {zzz: 1}", &definition("PreloadSettings"));
     check("fetch: {zzz: 1}", &definition("FetchEntry"));
     check("web_search: {zzz: 1}", &definition("WebSearchEntry"));

@@ -12,16 +12,13 @@ use prospector_mcp::{
 };
 
 use crate::catalog::{
-    entry::{EntryReader, address, expand, is_match, plain, read_headers, require_plain},
-    environment::{Environment, environment},
-    file_schema,
-    node::{Fields, Node, Placed},
+    entry::{Fields, is_match},
+    environment::environment,
+    file_schema::{self, CommandEntry, InvokeTools, OAuthEntry},
 };
 
 /// Timeout of the handshake, a list or a call, in seconds, if the entry has none.
 const DEFAULT_TIMEOUT: u64 = 30;
-/// Maximum timeout of an entry, in seconds.
-const MAX_TIMEOUT: usize = 600;
 /// Maximum length of the name of a server, in bytes.
 const MAX_NAME_BYTES: usize = 64;
 
@@ -131,106 +128,101 @@ pub(super) fn is_name(text: &str) -> bool {
     (1..=MAX_NAME_BYTES).contains(&text.len()) && text.chars().all(accepts)
 }
 
-/// Parses an entry.
-pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<McpEntry> {
-    let lookup = reader.lookup;
-    let mut fields = reader.fields::<file_schema::McpEntry>(format!("mcp[{at}]"), entry)?;
+/// Checks an entry.
+pub(in crate::catalog) fn check(fields: &mut Fields<'_>, written: file_schema::McpEntry) -> Option<McpEntry> {
     let line = fields.line();
     let origins = ["command", "url", "import"];
     if origins.iter().filter(|key| fields.has(key)).count() != 1 {
-        fields.fail(line, format!("mcp[{at}] needs exactly one of `command`, `url` and `import`"), "write one of them");
+        fields.fail(
+            line,
+            format!("{} needs exactly one of `command`, `url` and `import`", fields.what),
+            "write one of them",
+        );
         return None;
     }
-    let origin = if fields.has("command") {
-        read_command(&mut fields, lookup)
-    } else if fields.has("url") {
-        read_url(&mut fields, lookup)
-    } else {
-        read_import(&mut fields)
+    let oauth = match written.oauth {
+        Some(OAuthEntry::Client(client)) => {
+            Some(OAuth { client_id: client.client_id, scopes: client.scopes.unwrap_or_default() })
+        }
+        Some(OAuthEntry::Registered(true)) => Some(OAuth::default()),
+        Some(OAuthEntry::Registered(false)) | None => None,
     };
-    let oauth = fields.take("oauth").filter(|placed| placed.node != Node::Bool(false));
-    if let (Some(placed), Some(Origin::Command { .. } | Origin::Import { .. })) = (&oauth, &origin) {
-        fields.fail(placed.line, format!("`oauth` of mcp[{at}] needs `url`"), "remove it, or write `url`");
+    if oauth.is_some() && !fields.has("url") {
+        let line = fields.line_of("oauth");
+        fields.fail(line, format!("`oauth` of {} needs `url`", fields.what), "remove it, or write `url`");
     }
-    let timeout = fields.count("timeout", MAX_TIMEOUT).map_or(DEFAULT_TIMEOUT, |seconds| seconds as u64);
-    let tools = fields.list_texts("tools");
-    let invoke = read_permission(&mut fields);
-    let description = plain(&mut fields, "description").unwrap_or_default();
-    let has_failed = fields.has_failed();
-    let oauth = match oauth {
-        Some(placed) => Some(read_oauth(reader, at, placed)?),
-        None => None,
+    let origin = match (written.command, written.import) {
+        (Some(command), _) => read_command(fields, written.name, command, written.args, written.env, written.folder),
+        (None, Some(import)) => Some(read_import(import, written.servers)),
+        (None, None) => read_url(fields, written.name, written.url, written.headers),
     };
-    let timeout = Duration::from_secs(timeout);
-    let entry = McpEntry { line, tools, invoke, description, timeout, oauth, origin: origin? };
-    (!has_failed).then_some(entry)
+    Some(McpEntry {
+        line,
+        origin: origin?,
+        oauth,
+        tools: fields.with_lines("tools", written.tools),
+        invoke: read_permission(fields, written.invoke),
+        description: written.description.unwrap_or_default(),
+        timeout: Duration::from_secs(written.timeout.map_or(DEFAULT_TIMEOUT, u64::from)),
+    })
 }
 
-/// Parses `oauth`: `true`, or a mapping.
-fn read_oauth(reader: &mut EntryReader<'_>, at: usize, placed: Placed) -> Option<OAuth> {
-    if placed.node == Node::Bool(true) {
-        return Some(OAuth::default());
-    }
-    let mut fields = reader.fields::<file_schema::OAuthClient>(format!("`oauth` of mcp[{at}]"), placed)?;
-    let oauth = OAuth { client_id: plain(&mut fields, "client_id"), scopes: fields.texts("scopes") };
-    (!fields.has_failed()).then_some(oauth)
-}
-
-fn read_command(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Origin> {
-    let name = read_name(fields)?;
-    let line = fields.line();
-    let mut words = if fields.is_list("command") {
-        fields.texts("command")
-    } else {
-        fields.text("command").map(|(text, _)| text).into_iter().collect()
+fn read_command(
+    fields: &mut Fields<'_>,
+    name: Option<String>,
+    command: CommandEntry,
+    args: Option<Vec<String>>,
+    env: Option<Vec<String>>,
+    folder: Option<String>,
+) -> Option<Origin> {
+    let name = read_name(fields, name)?;
+    let mut words = match command {
+        CommandEntry::Program(program) => vec![program],
+        CommandEntry::Words(words) => words,
     };
-    words.extend(fields.texts("args"));
-    let mut filled: Vec<String> =
-        words.iter().filter_map(|word| expand(fields, "command", word, line, lookup)).collect();
+    words.extend(args.unwrap_or_default());
+    let mut filled: Vec<String> = words.into_iter().filter_map(|word| fields.expand("command", Some(word))).collect();
     let mut environment = Vec::new();
-    for (written, line) in fields.list_texts("env") {
-        environment.extend(read_variable(fields, &written, line, lookup));
+    for (written, line) in fields.with_lines("env", env) {
+        environment.extend(read_variable(fields, &written, line));
     }
-    let folder = plain(fields, "folder").unwrap_or_default();
     if filled.first().is_none_or(|program| program.is_empty()) {
-        fields.fail(line, "`command` is empty", "write `command: [npx, -y, some-server]`");
+        fields.fail(fields.line(), "`command` is empty", "write `command: [npx, -y, some-server]`");
         return None;
     }
     let program = filled.remove(0);
-    Some(Origin::Command { name, program, args: Secret(filled), environment: Secret(environment), folder })
+    let (args, environment, folder) = (Secret(filled), Secret(environment), folder.unwrap_or_default());
+    Some(Origin::Command { name, program, args, environment, folder })
 }
 
 /// Parses `NAME`, whose value is that of the current environment, or `NAME=value`.
-fn read_variable(
-    fields: &mut Fields<'_>,
-    written: &str,
-    line: u64,
-    lookup: Environment<'_>,
-) -> Option<(String, String)> {
+fn read_variable(fields: &mut Fields<'_>, written: &str, line: u64) -> Option<(String, String)> {
     let found = match written.split_once('=') {
-        Some((name, value)) => environment(value, lookup).map(|value| (name.to_owned(), value)),
-        None => environment(&format!("${{{written}}}"), lookup).map(|value| (written.to_owned(), value)),
+        Some((name, value)) => environment(value, fields.reader.lookup).map(|value| (name.to_owned(), value)),
+        None => environment(&format!("${{{written}}}"), fields.reader.lookup).map(|value| (written.to_owned(), value)),
     };
     found.map_err(|error| fields.fail(line, format!("`env`: {error}"), "set it, or write `NAME=value`")).ok()
 }
 
-fn read_url(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Origin> {
-    let name = read_name(fields)?;
-    let (written, line) = fields.text("url")?;
-    let url = address(fields, "url", &written, line, lookup)?;
-    let headers = read_headers(fields, lookup);
-    Some(Origin::Url { name, url, headers: Headers(headers) })
+fn read_url(
+    fields: &mut Fields<'_>,
+    name: Option<String>,
+    url: Option<String>,
+    headers: Option<Vec<String>>,
+) -> Option<Origin> {
+    let name = read_name(fields, name)?;
+    let url = fields.address("url", url)?;
+    Some(Origin::Url { name, url, headers: Headers(fields.headers(headers)) })
 }
 
-fn read_import(fields: &mut Fields<'_>) -> Option<Origin> {
-    let (written, _) = fields.text("import")?;
+fn read_import(written: String, servers: Option<Vec<String>>) -> Origin {
     let client = Client::ALL.into_iter().find(|client| client.as_str() == written);
     let from = client.map_or(ImportSource::File(written), ImportSource::Client);
-    Some(Origin::Import { from, servers: fields.texts("servers") })
+    Origin::Import { from, servers: servers.unwrap_or_default() }
 }
 
-fn read_name(fields: &mut Fields<'_>) -> Option<String> {
-    let name = require_plain(fields, "name", "the name of the server in plans")?;
+fn read_name(fields: &mut Fields<'_>, name: Option<String>) -> Option<String> {
+    let name = fields.require("name", "the name of the server in plans", name)?;
     if !is_name(&name) {
         let reason = format!("invalid server name `{name}`: use 1 to {MAX_NAME_BYTES} of A-Z a-z 0-9 _ -");
         fields.fail(fields.line(), reason, "write another `name`");
@@ -239,18 +231,15 @@ fn read_name(fields: &mut Fields<'_>) -> Option<String> {
     Some(name)
 }
 
-fn read_permission(fields: &mut Fields<'_>) -> Permission {
-    if fields.is_list("invoke") {
-        return Permission::Named(fields.texts("invoke"));
-    }
-    let Some(Placed { line, node }) = fields.take("invoke") else { return Permission::Nothing };
-    match node {
-        Node::Bool(true) => Permission::Everything,
-        Node::Bool(false) => Permission::Nothing,
-        Node::Text(text) if text == "read" => Permission::Reading,
-        _ => {
+fn read_permission(fields: &mut Fields<'_>, invoke: Option<InvokeTools>) -> Permission {
+    match invoke {
+        Some(InvokeTools::Names(names)) => Permission::Named(names),
+        Some(InvokeTools::All(true)) => Permission::Everything,
+        Some(InvokeTools::All(false)) | None => Permission::Nothing,
+        Some(InvokeTools::Word(word)) if word == "read" => Permission::Reading,
+        Some(InvokeTools::Word(_)) => {
             let advice = "write `invoke: read`, `invoke: true` or `invoke: [first_tool, 'get_*']`";
-            fields.fail(line, "`invoke` must be `read`, true, false or a list of tools", advice);
+            fields.fail(fields.line_of("invoke"), "`invoke` must be `read`, true, false or a list of tools", advice);
             Permission::Nothing
         }
     }

@@ -96,6 +96,16 @@ async fn suggests_a_fix_for_a_server_error() {
 }
 
 #[tokio::test]
+async fn a_locked_file_is_unavailable() {
+    let tables = vec![Table { name: "people".into(), ..Table::default() }];
+    let connector = Arc::new(Failing(Cause::Locked, "the file is locked"));
+    let engine = super::over(vec![Source { name: "shop".into(), tables, functions: Vec::new(), connector }]);
+    let (answer, _) = answer(&engine, "SELECT 1 FROM people").await;
+    assert_eq!(answer["error"], "unavailable", "{answer:#}");
+    assert_eq!(answer["message"], "cannot read the answer of x: the file is locked", "{answer:#}");
+}
+
+#[tokio::test]
 #[ignore = "needs a server: .ci/services"]
 async fn postgres_errors_have_suggestions() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
