@@ -20,7 +20,7 @@ use std::{
 use prospector_state::{
     Replacement,
     checksum::{BrokenSeal, SEAL_BYTES, seal, unseal},
-    create_file, create_folder, sync_folder,
+    create_file, create_folder,
 };
 use serde::{Deserialize, Serialize};
 
@@ -166,7 +166,7 @@ impl Folder {
         write_durably(&generation.join("fit.bin"), &encode(fits)).map_err(&fail)?;
         let json = serde_json::to_vec(meta).map_err(io::Error::other).map_err(&fail)?;
         write_durably(&generation.join(META), &json).map_err(&fail)?;
-        sync_folder(generation).map_err(&fail)?;
+        Replacement::sync_folder(generation).map_err(&fail)?;
         let name = generation.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let rename = || -> io::Result<()> {
             let mut current = Replacement::begin(&self.path.join(CURRENT))?;
