@@ -15,7 +15,7 @@ use crate::{
     SearchError,
     damage::{Damage, Faults, damage_of},
     dense::Dense,
-    disk::{Folder, Found as OnDisk, Stamp},
+    disk::{Folder, Stamp},
     examine::{Witnessed, examine},
     kind_index::KindIndex,
     length::{MAX_QUERY_CHARS, query_text},
@@ -324,9 +324,7 @@ pub(crate) fn load(folder: &Folder, embedder: Option<&Arc<dyn Embedder>>) -> Res
     loop {
         let stamp = folder.stamp();
         let error = match folder.open(embedder) {
-            Ok(OnDisk::Nothing) => return Ok((stamp, Loaded::Nothing)),
-            Ok(OnDisk::Foreign) => return Ok((stamp, Loaded::Foreign)),
-            Ok(OnDisk::Index(snapshot)) => return Ok((stamp, Loaded::Index(snapshot))),
+            Ok(loaded) => return Ok((stamp, loaded)),
             Err(error) => error,
         };
         if stamp == folder.stamp() || tries == MAX_TRIES {
