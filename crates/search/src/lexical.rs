@@ -386,17 +386,8 @@ impl Lexical {
         Ok(None)
     }
 
-    /// Returns the record at an address.
-    pub(crate) fn record(&self, searcher: &Searcher, address: DocAddress) -> Result<Record, SearchError> {
-        self.read(searcher, address)
-    }
-
-    /// Returns the parts of a record that the ranker needs.
-    pub(crate) fn outline(&self, searcher: &Searcher, address: DocAddress) -> Result<Outline, SearchError> {
-        self.read(searcher, address)
-    }
-
-    fn read<T: DeserializeOwned>(&self, searcher: &Searcher, address: DocAddress) -> Result<T, SearchError> {
+    /// Returns the [`Record`] at an address, or its [`Outline`].
+    pub(crate) fn read<T: DeserializeOwned>(&self, searcher: &Searcher, address: DocAddress) -> Result<T, SearchError> {
         let document: TantivyDocument = searcher.doc(address).map_err(fail("read"))?;
         let json = document.get_first(self.fields.record).and_then(|value| value.as_str()).unwrap_or("");
         serde_json::from_str(json)
@@ -433,7 +424,7 @@ fn schema() -> (Schema, Fields) {
     let text = Kind::ALL.map(|kind| {
         let options = TextOptions::default().set_indexing_options(
             TextFieldIndexing::default()
-                .set_tokenizer(recipe::style(kind).name())
+                .set_tokenizer(Style::of(kind).name())
                 .set_index_option(IndexRecordOption::WithFreqs),
         );
         std::array::from_fn(|field| builder.add_text_field(&format!("{kind}_{field}"), options.clone()))

@@ -97,7 +97,7 @@ pub(crate) fn rank(
         .filter(|place| within.is_none_or(|parent| kind_index.docs[*place].parent == parent))
         .collect();
     exact.truncate(limit);
-    let read = |place: usize| snapshot.lexical.record(&snapshot.searcher, kind_index.docs[place].address);
+    let read = |place: usize| snapshot.lexical.read(&snapshot.searcher, kind_index.docs[place].address);
     if !exact.is_empty() {
         ranking.answerable = 1.0;
         for place in &exact {
@@ -211,7 +211,7 @@ pub(crate) fn evidence(
     let Some(mut evidence) = gather(snapshot, kind, asked.text, &query, &scores, limit) else { return Ok(None) };
     let read = |(place, need): (usize, Need)| {
         let address = snapshot.kind_index(kind).docs[place].address;
-        Ok((snapshot.lexical.record(&snapshot.searcher, address)?, need))
+        Ok((snapshot.lexical.read(&snapshot.searcher, address)?, need))
     };
     let hits = std::mem::take(&mut evidence.needs).into_iter().map(read).collect::<Result<_, SearchError>>()?;
     Ok(Some((evidence, hits)))
@@ -244,7 +244,7 @@ pub(crate) fn candidates(
     let candidates = features::candidates(snapshot, kind, asked, &query, &scores, &features::ALL)?;
     let read = |candidate: Candidate| {
         let address = snapshot.kind_index(kind).docs[candidate.place].address;
-        Ok((snapshot.lexical.record(&snapshot.searcher, address)?, candidate.features))
+        Ok((snapshot.lexical.read(&snapshot.searcher, address)?, candidate.features))
     };
     candidates.into_iter().map(read).collect()
 }

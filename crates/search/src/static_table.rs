@@ -45,11 +45,6 @@ struct Table {
     scales: Vec<f32>,
 }
 
-/// Returns the frequency rank of a word in the vocabulary; `None` unless it is a plain word of four letters or more.
-pub(crate) fn word_rank(word: &str) -> Option<u32> {
-    StaticTable::rank(word).filter(|_| word.len() >= 4)
-}
-
 static SHIPPED: LazyLock<Result<Arc<Table>, String>> = LazyLock::new(|| parse(MODEL, TOKENIZER).map(Arc::new));
 
 impl StaticTable {

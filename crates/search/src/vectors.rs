@@ -50,7 +50,6 @@ pub(crate) struct Vectors {
 enum Bytes {
     Memory(Vec<u8>),
     Mapped(Mapped),
-    Empty,
 }
 
 /// The rows of a file at the time it was opened.
@@ -79,7 +78,7 @@ impl Mapped {
 impl Vectors {
     /// Creates an empty set of rows.
     pub(crate) fn none() -> Self {
-        Vectors { dimensions: 0, files: std::array::from_fn(|_| Bytes::Empty) }
+        Vectors { dimensions: 0, files: std::array::from_fn(|_| Bytes::Memory(Vec::new())) }
     }
 
     /// Creates rows in memory.
@@ -126,7 +125,6 @@ impl Vectors {
         let length = match &self.files[0] {
             Bytes::Memory(bytes) => bytes.len(),
             Bytes::Mapped(mapped) => mapped.map.len(),
-            Bytes::Empty => 0,
         };
         length / (self.dimensions + 4)
     }
@@ -138,7 +136,6 @@ impl Vectors {
         let bytes = match &self.files[vector] {
             Bytes::Memory(bytes) => bytes.get(start..end)?,
             Bytes::Mapped(mapped) => mapped.get(start, end)?,
-            Bytes::Empty => return None,
         };
         let (scale, row) = bytes.split_first_chunk::<4>()?;
         Some((f32::from_le_bytes(*scale), row))
