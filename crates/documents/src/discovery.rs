@@ -11,7 +11,7 @@ use prospector_search::{Index, Query, SearchError};
 
 use crate::{
     Document, DocumentError,
-    model::{ResourceReader, Section, Source},
+    model::{ResourceReader, Section},
     passage, render,
     sections::without_chunk,
 };
@@ -49,6 +49,7 @@ pub(crate) struct FoundPassages {
 impl DocumentDiscovery {
     /// Creates a catalog from loaded documents. If names repeat, the first document is kept.
     pub fn new(documents: Vec<Document>) -> (DocumentDiscovery, Vec<Problem>) {
+        let place = |document: &Document| document.source.place(&document.name);
         let mut problems = Vec::new();
         let mut kept: Vec<Document> = Vec::with_capacity(documents.len());
         let mut names: HashMap<String, usize> = HashMap::new();
@@ -200,15 +201,6 @@ fn search_error(question: &str, source: SearchError) -> DocumentError {
 /// Returns the part of an id after `document#`.
 fn section_of<'a>(document: &Document, id: &'a str) -> Option<&'a str> {
     id.strip_prefix(&document.name)?.strip_prefix('#')
-}
-
-fn place(document: &Document) -> String {
-    match &document.source {
-        Source::Path(path) => path.display().to_string(),
-        Source::Inline => format!("inline document `{}`", document.name),
-        Source::Url(url) => url.clone(),
-        Source::Resource { server, uri } => format!("resource {uri} of {server}"),
-    }
 }
 
 #[cfg(test)]
