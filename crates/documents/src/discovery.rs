@@ -8,6 +8,7 @@ use std::{
 use prospector_core::record::{Hit, Relevance};
 use prospector_core::{Kind, Problem};
 use prospector_search::{Index, Query, SearchError};
+use serde::Serialize;
 
 use crate::{
     Document, DocumentError,
@@ -25,13 +26,14 @@ pub struct DocumentDiscovery {
 }
 
 /// A part of a document that answers a question.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Passage {
     /// The name of the document.
     pub document: String,
     /// The full name of the section.
     pub section: String,
     /// The sentences, table rows or list items that match the question best.
+    #[serde(rename = "excerpt")]
     pub text: String,
     /// Estimated relevance.
     pub relevance: Relevance,

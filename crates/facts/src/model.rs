@@ -1,6 +1,6 @@
 //! Data types of facts and resolutions.
 
-use prospector_core::Owner;
+use prospector_core::{Kind, Owner, record::Record};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -96,6 +96,15 @@ impl Fact {
             stale: false,
             said_by: String::new(),
             pending: false,
+        }
+    }
+
+    /// Returns the record to index: the term is the name, the definition the description, the scope the parent.
+    pub(crate) fn record(&self) -> Record {
+        Record {
+            parent: self.scope.clone(),
+            description: self.definition.clone(),
+            ..Record::new(Kind::Fact, self.term.clone(), self.term.clone())
         }
     }
 }
