@@ -166,10 +166,7 @@ fn compound(word: &str) -> Option<[&str; 2]> {
             Some((rank(left)? + rank(right)?, at))
         })
         .min_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, at)| {
-            let (left, right) = word.split_at(at);
-            [left, right]
-        })
+        .map(|(_, at)| word.split_at(at).into())
 }
 
 /// Adapts [`terms`] to tantivy.

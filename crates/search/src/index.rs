@@ -19,10 +19,10 @@ use crate::{
     examine::{Witnessed, examine},
     kind_index::KindIndex,
     length::{MAX_QUERY_CHARS, query_text},
-    lexical::{Entry, Lexical},
+    lexical::Lexical,
     rank,
     recalibration::{Recalibration, RecalibrationFile},
-    refresh::{hash, unique},
+    refresh::{entries, unique},
     values::ValuesFile,
     vectors::Vectors,
 };
@@ -164,12 +164,7 @@ impl Index {
             None => (None, Vectors::none()),
         };
         let lexical = Lexical::in_memory();
-        let entries: Vec<Entry<'_>> = records
-            .iter()
-            .enumerate()
-            .map(|(slot, record)| Entry { record, hash: hash(record), slot: slot as u32 })
-            .collect();
-        lexical.write(&[], &entries, &|_| ())?;
+        lexical.write(&[], &entries(&references, 0), &|_| ())?;
         let searcher = lexical.searcher()?;
         let snapshot = Snapshot::new(lexical, searcher, dense, vectors, records.len())?;
         Ok(Index::with(None, embedder, State { stamp: None, snapshot: Ok(Arc::new(snapshot)) }))
