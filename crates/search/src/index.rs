@@ -7,6 +7,7 @@ use std::{
 
 use prospector_core::Kind;
 use prospector_core::record::{Hit, MissingLiteral, Record};
+use serde::de::DeserializeOwned;
 
 use crate::damage::Examined;
 use crate::embed::{Embedder, ModelId};
@@ -134,6 +135,11 @@ impl Snapshot {
     /// Returns the records of a kind.
     pub(crate) fn kind_index(&self, kind: Kind) -> &KindIndex {
         &self.kinds[kind as usize]
+    }
+
+    /// Reads the record at a position of a kind, or its outline.
+    pub(crate) fn read<T: DeserializeOwned>(&self, kind: Kind, place: usize) -> Result<T, SearchError> {
+        self.lexical.read(&self.searcher, self.kind_index(kind).docs[place].address)
     }
 
     pub(crate) fn len(&self) -> usize {
