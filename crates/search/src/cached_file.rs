@@ -45,7 +45,7 @@ impl<T: Clone> CachedFile<T> {
     }
 
     /// Returns what was last read or set, if the file is unchanged since.
-    pub(crate) fn known(&self) -> Option<T> {
+    pub(crate) fn peek(&self) -> Option<T> {
         let look = self.look();
         self.last().as_ref().filter(|(known, _)| *known == look).map(|(_, value)| value.clone())
     }

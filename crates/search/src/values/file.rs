@@ -41,7 +41,7 @@ impl ValuesFile {
     /// # Errors
     /// [`SearchError::Damaged`] if it was not.
     pub(crate) fn check(&self) -> Result<(), SearchError> {
-        self.0.known().map_or(Ok(()), |known| known.map(drop).map_err(SearchError::Damaged))
+        self.0.peek().map_or(Ok(()), |known| known.map(drop).map_err(SearchError::Damaged))
     }
 
     /// Verifies the file; returns its path and damage, or `None` if it does not exist.
