@@ -19,11 +19,13 @@ use prospector_state::options;
 use crate::{
     SearchError,
     damage::{Damage, Faults},
-    dense::Pair,
     directory::describe_length,
     recipe::VECTORS,
     sums::{Sums, Verified, describe_block},
 };
+
+/// The vectors of one record.
+pub(crate) type Pair = [Vec<f32>; VECTORS];
 
 /// Scales `vector` to length 1; a zero vector is unchanged.
 pub(crate) fn normalize(vector: &mut [f32]) {
