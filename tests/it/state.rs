@@ -132,7 +132,7 @@ fn a_damaged_store_does_not_affect_others() {
     assert!(ran.json(0).to_string().contains("pets.pets"), "{}", ran.out);
     let asked = estate.run(["ask", "How old are the pets?", "--session", "mine"]);
     let complaint = asked.complaint(2);
-    assert!(complaint.contains("sessions.sqlite are damaged") && complaint.contains("move it away"), "{complaint}");
+    assert!(complaint.contains("the session store is damaged") && complaint.contains("move it away"), "{complaint}");
 }
 
 #[cfg(unix)]

@@ -8,10 +8,11 @@ use std::{
 use prospector_core::record::{Hit, Relevance};
 use prospector_core::{Kind, Problem};
 use prospector_search::{Index, Query, SearchError};
+use serde::Serialize;
 
 use crate::{
     Document, DocumentError,
-    model::{ResourceReader, Section, Source},
+    model::{ResourceReader, Section},
     passage, render,
     sections::without_chunk,
 };
@@ -25,13 +26,14 @@ pub struct DocumentDiscovery {
 }
 
 /// A part of a document that answers a question.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Passage {
     /// The name of the document.
     pub document: String,
     /// The full name of the section.
     pub section: String,
     /// The sentences, table rows or list items that match the question best.
+    #[serde(rename = "excerpt")]
     pub text: String,
     /// Estimated relevance.
     pub relevance: Relevance,
@@ -49,6 +51,7 @@ pub(crate) struct FoundPassages {
 impl DocumentDiscovery {
     /// Creates a catalog from loaded documents. If names repeat, the first document is kept.
     pub fn new(documents: Vec<Document>) -> (DocumentDiscovery, Vec<Problem>) {
+        let place = |document: &Document| document.source.place(&document.name);
         let mut problems = Vec::new();
         let mut kept: Vec<Document> = Vec::with_capacity(documents.len());
         let mut names: HashMap<String, usize> = HashMap::new();
@@ -200,15 +203,6 @@ fn search_error(question: &str, source: SearchError) -> DocumentError {
 /// Returns the part of an id after `document#`.
 fn section_of<'a>(document: &Document, id: &'a str) -> Option<&'a str> {
     id.strip_prefix(&document.name)?.strip_prefix('#')
-}
-
-fn place(document: &Document) -> String {
-    match &document.source {
-        Source::Path(path) => path.display().to_string(),
-        Source::Inline => format!("inline document `{}`", document.name),
-        Source::Url(url) => url.clone(),
-        Source::Resource { server, uri } => format!("resource {uri} of {server}"),
-    }
 }
 
 #[cfg(test)]

@@ -12,34 +12,17 @@ mod pdf;
 mod storage;
 mod tables;
 
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
 use prospector_core::Problem;
 use prospector_text::cut::one_line;
-use serde::{Deserialize, Serialize};
 
 pub use storage::storage_to_html;
 
-use crate::{Format, front_matter, markdown, plain, read};
+use crate::{Format, front_matter, markdown, model::Converted, plain, read};
 
-/// The text and metadata of a file.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Converted {
-    /// Markdown, or reStructuredText, AsciiDoc, Org and plain text as written. Front matter is removed.
-    pub text: String,
-    /// Its title.
-    pub title: Option<String>,
-    /// Its description.
-    pub description: Option<String>,
-    /// Its tags or keywords.
-    pub tags: Vec<String>,
-    /// The date of the last change according to the file, as RFC 3339 or a date.
-    pub last_updated: Option<String>,
-    /// Other metadata, by lower-case name: `author`, `created`, `subject`, `pages`.
-    pub metadata: BTreeMap<String, String>,
-    /// Number of lines of the file before `text`, if the text is taken from the file unchanged.
-    pub lines_before: usize,
-}
+/// The advice for a damaged file.
+const SAVE_AGAIN: &str = "open it in the program that made it, and save it again";
 
 /// The reason why a file cannot be read, and advice.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +49,7 @@ impl Refused {
     pub(crate) fn for_damage(format: Format, reason: impl std::fmt::Display) -> Self {
         let name = format.as_str().to_uppercase();
         let reason = format!("the file is damaged, or not a {name} file: {reason}");
-        Refused::new(reason, "open it in the program that made it, and save it again")
+        Refused::new(reason, SAVE_AGAIN)
     }
 
     fn for_encryption() -> Self {
@@ -147,11 +130,9 @@ fn read_as(bytes: &[u8], format: Format) -> Result<(Converted, Vec<Remark>), Ref
 /// Returns the maximum size of a file of this format, in bytes.
 pub(crate) fn byte_limit(format: Format) -> usize {
     match format {
-        Format::Markdown | Format::Mdx | Format::Rst | Format::AsciiDoc | Format::Org | Format::Text => {
-            limits::MAX_TEXT_BYTES
-        }
         Format::Html => limits::MAX_HTML_BYTES,
-        Format::Pdf | Format::Docx | Format::Xlsx | Format::Pptx => limits::MAX_FILE_BYTES,
+        format if format.is_converted() => limits::MAX_FILE_BYTES,
+        _ => limits::MAX_TEXT_BYTES,
     }
 }
 
@@ -168,23 +149,14 @@ fn decode_text(bytes: &[u8], remarks: &mut Vec<Remark>) -> Result<String, Refuse
 
 /// Removes the front matter.
 fn split_front_matter(text: &str, remarks: &mut Vec<Remark>) -> Converted {
-    let split = front_matter::split(text);
-    if let Some((line, reason)) = split.problem {
+    let (converted, problem) = front_matter::split(text);
+    if let Some((line, reason)) = problem {
         remarks.push((
             format!("line {line}: {reason}"),
             "correct the block between the first two `---` lines; quote values that contain a colon".into(),
         ));
     }
-    let fields = split.fields;
-    Converted {
-        text: split.body.to_owned(),
-        title: fields.title,
-        description: fields.description,
-        tags: fields.tags,
-        last_updated: fields.last_updated,
-        metadata: fields.others,
-        lines_before: split.lines_before,
-    }
+    converted
 }
 
 /// Maximum length of a metadata field, in characters.

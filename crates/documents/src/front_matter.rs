@@ -1,83 +1,62 @@
 //! Parses the front matter of a Markdown file: title, description, tags, dates and other fields.
 
-use std::collections::BTreeMap;
-
 use prospector_text::{
     cut::one_line,
-    front_matter::{self, Block, Fence, Fields, find, parse_yaml},
+    front_matter::{Block, Fence, Fields, FrontMatter, find, parse_yaml},
 };
 use serde_json::{Map, Value};
+
+use crate::model::Converted;
 
 /// Names of the field with the date of the last change.
 const UPDATED: [&str; 5] = ["last_updated", "updated", "lastmod", "last_modified", "modified"];
 
-/// The fields.
-#[derive(Debug, Default, PartialEq)]
-pub(crate) struct FrontMatter {
-    pub(crate) title: Option<String>,
-    pub(crate) description: Option<String>,
-    pub(crate) tags: Vec<String>,
-    pub(crate) last_updated: Option<String>,
-    /// All other fields whose value is a scalar or a list of scalars.
-    pub(crate) others: BTreeMap<String, String>,
-}
-
-/// A text without its front matter.
-#[derive(Debug, Default, PartialEq)]
-pub(crate) struct Split<'a> {
-    pub(crate) fields: FrontMatter,
-    pub(crate) body: &'a str,
-    /// Number of lines before `body`.
-    pub(crate) lines_before: usize,
-    /// An error in the front matter, and its line.
-    pub(crate) problem: Option<(usize, String)>,
-}
-
-/// Splits off the front matter: YAML between `---` lines, or the strings and lists of TOML between `+++` lines.
-pub(crate) fn split(text: &str) -> Split<'_> {
-    let whole = Split { body: text, ..Split::default() };
+/// Splits off the front matter: YAML between `---` lines, or the strings and lists of TOML between `+++` lines. Also
+/// returns an error in the front matter, and its line.
+pub(crate) fn split(text: &str) -> (Converted, Option<(usize, String)>) {
+    let whole = |problem| (Converted { text: text.to_owned(), ..Converted::default() }, problem);
     match find(text, &[Fence::YAML, Fence::TOML]) {
-        front_matter::FrontMatter::Absent => whole,
-        front_matter::FrontMatter::Unclosed { fence, rest } => {
+        FrontMatter::Absent => whole(None),
+        FrontMatter::Unclosed { fence, rest } => {
             // A text may start with a rule; a rule followed by fields is treated as unclosed front matter.
             let word = rest.split_once(':').map_or("", |(word, _)| word);
             let meant = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-            let problem = meant.then(|| (1, format!("the front matter is not closed by a line `{}`", fence.opening)));
-            Split { problem, ..whole }
+            whole(meant.then(|| (1, format!("the front matter is not closed by a line `{}`", fence.opening))))
         }
-        front_matter::FrontMatter::Block(Block { fence, fields, body, lines_before }) => {
+        FrontMatter::Block(Block { fence, fields, body, lines_before }) => {
             let parsed =
                 if fence == Fence::TOML { Ok(Fields::Fields(toml_strings(fields))) } else { parse_yaml(fields) };
-            match parsed {
-                Ok(Fields::Fields(map)) => Split { fields: known_fields(&map), body, lines_before, problem: None },
-                Ok(Fields::Empty) => Split { body, lines_before, ..Split::default() },
+            let (fields, problem) = match parsed {
+                Ok(Fields::Fields(map)) => (known_fields(&map), None),
+                Ok(Fields::Empty) => (Converted::default(), None),
                 // Text between two rules.
-                Ok(Fields::Other) => whole,
-                Err(error) => {
-                    Split { body, lines_before, problem: Some((error.line, error.reason)), ..Split::default() }
-                }
-            }
+                Ok(Fields::Other) => return whole(None),
+                Err(error) => (Converted::default(), Some((error.line, error.reason))),
+            };
+            (Converted { text: body.to_owned(), lines_before, ..fields }, problem)
         }
     }
 }
 
-fn known_fields(map: &Map<String, Value>) -> FrontMatter {
+/// Returns the known fields; others become metadata if their value is a scalar or a list of scalars.
+fn known_fields(map: &Map<String, Value>) -> Converted {
     let tags = match map.get("tags") {
         Some(Value::Array(items)) => items.iter().filter_map(scalar).collect(),
         Some(Value::String(list)) => list.split(',').map(|tag| tag.trim().to_owned()).collect(),
         _ => Vec::new(),
     };
-    FrontMatter {
+    Converted {
         title: map.get("title").and_then(scalar),
         description: map.get("description").and_then(scalar),
         tags: tags.into_iter().filter(|tag| !tag.is_empty()).collect(),
         last_updated: UPDATED.iter().find_map(|name| map.get(*name).and_then(scalar)),
-        others: map
+        metadata: map
             .iter()
             .filter(|(name, _)| !["title", "description", "tags"].contains(&name.as_str()))
             .filter(|(name, _)| !UPDATED.contains(&name.as_str()))
             .filter_map(|(name, value)| Some((name.clone(), values(value)?)))
             .collect(),
+        ..Converted::default()
     }
 }
 
@@ -119,12 +98,12 @@ mod tests {
     use super::*;
 
     fn check(text: &str, title: Option<&str>, tags: &[&str], body: &str, problem: Option<(usize, &str)>) {
-        let split = split(text);
-        assert_eq!(split.fields.title.as_deref(), title, "{split:?}");
-        assert_eq!(split.fields.tags, tags);
-        assert_eq!(split.body, body);
+        let (split, found) = split(text);
+        assert_eq!(split.title.as_deref(), title, "{split:?}");
+        assert_eq!(split.tags, tags);
+        assert_eq!(split.text, body);
         assert_eq!(split.lines_before, text[..text.len() - body.len()].matches('\n').count());
-        match (split.problem, problem) {
+        match (found, problem) {
             (None, None) => {}
             (Some((line, reason)), Some((expected, part))) => {
                 assert_eq!(line, expected, "{reason}");
@@ -151,9 +130,9 @@ mod tests {
 
     #[test]
     fn keeps_dates_and_other_fields() {
-        let fields = split("---\nauthor: [Ada, Bo]\nlastmod: 2025-03-04\ndraft: false\nmenu: {a: 1}\n---\nT").fields;
+        let (fields, _) = split("---\nauthor: [Ada, Bo]\nlastmod: 2025-03-04\ndraft: false\nmenu: {a: 1}\n---\nT");
         assert_eq!(fields.last_updated.as_deref(), Some("2025-03-04"));
-        let others: Vec<_> = fields.others.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let others: Vec<_> = fields.metadata.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         assert_eq!(others, [("author", "Ada, Bo"), ("draft", "false")]);
     }
 

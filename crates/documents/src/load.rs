@@ -7,9 +7,9 @@ use prospector_core::Problem;
 
 use crate::{
     Document, Format, folder,
-    formats::{self, Converted, Refused, limits},
+    formats::{self, Refused, limits},
     markdown,
-    model::{KINDS, Source},
+    model::{Converted, KINDS, Source},
     passage, plain,
     read::{self, FileStat},
     sections,
@@ -72,16 +72,16 @@ impl DocumentSource {
                     return Vec::new();
                 };
                 let format = if format.is_converted() { Format::Text } else { *format };
-                vec![self.item(name, Place::Inline { text: read::plain_lines(text), format })]
+                vec![self.item(name, Origin::Inline { text: read::plain_lines(text), format })]
             }
-            Origin::Url { url, copy } => {
+            Origin::Url { url, .. } => {
                 let name = self.given_name().unwrap_or_else(|| name_of_url(url));
-                vec![self.item(name, Place::Copy { url: url.clone(), path: copy.clone() })]
+                vec![self.item(name, self.origin.clone())]
             }
             Origin::Path(path) if path.is_dir() => self.folder(path, problems, is_wanted),
             Origin::Path(path) => {
                 let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-                vec![self.item(self.given_name().unwrap_or(stem), Place::File(path.clone()))]
+                vec![self.item(self.given_name().unwrap_or(stem), self.origin.clone())]
             }
         }
     }
@@ -89,15 +89,15 @@ impl DocumentSource {
     fn folder(&self, path: &Path, problems: &mut Vec<Problem>, is_wanted: &dyn Fn() -> bool) -> Vec<Item> {
         let prefix = self.given_name().map(|name| format!("{}/", name.trim_end_matches('/'))).unwrap_or_default();
         let named = |file: folder::File| {
-            let item = self.item(format!("{prefix}{}", file.name), Place::File(file.path));
+            let item = self.item(format!("{prefix}{}", file.name), Origin::Path(file.path));
             // The description of a folder does not describe each of its documents: the file takes precedence.
             Item { description: None, otherwise: self.description.clone(), ..item }
         };
         folder::walk(path, problems, is_wanted).into_iter().map(named).collect()
     }
 
-    fn item(&self, name: String, place: Place) -> Item {
-        Item { name, place, description: self.description.clone(), otherwise: None, tags: self.tags.clone() }
+    fn item(&self, name: String, origin: Origin) -> Item {
+        Item { name, origin, description: self.description.clone(), otherwise: None, tags: self.tags.clone() }
     }
 
     fn given_name(&self) -> Option<String> {
@@ -108,33 +108,26 @@ impl DocumentSource {
 /// A text to load.
 pub(crate) struct Item {
     name: String,
-    pub(crate) place: Place,
+    /// A file instead of a folder.
+    pub(crate) origin: Origin,
     description: Option<String>,
     /// The fallback if the text has no description.
     otherwise: Option<String>,
     tags: Vec<String>,
 }
 
-pub(crate) enum Place {
-    File(PathBuf),
-    Inline { text: String, format: Format },
-    Copy { url: String, path: PathBuf },
-}
-
-impl Place {
-    /// Returns the name used in problems and snapshots.
-    pub(crate) fn name(&self, item: &str) -> String {
-        match self {
-            Place::File(path) => path.display().to_string(),
-            Place::Inline { .. } => format!("inline document `{item}`"),
-            Place::Copy { url, .. } => url.clone(),
+impl Item {
+    fn source(&self) -> Source {
+        match &self.origin {
+            Origin::Path(path) => Source::Path(path.clone()),
+            Origin::Inline { .. } => Source::Inline,
+            Origin::Url { url, .. } => Source::Url(url.clone()),
         }
     }
-}
 
-impl Item {
+    /// Returns the name used in problems and snapshots.
     pub(crate) fn place(&self) -> String {
-        self.place.name(&self.name)
+        self.source().place(&self.name)
     }
 
     /// Divides the text into sections and adds the metadata of the source.
@@ -178,11 +171,7 @@ impl Item {
         let written = stat.and_then(|stat| stat.modified);
         let written = written.map(|time| DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Secs, true));
         Document {
-            source: match &self.place {
-                Place::File(path) => Source::Path(path.clone()),
-                Place::Inline { .. } => Source::Inline,
-                Place::Copy { url, .. } => Source::Url(url.clone()),
-            },
+            source: self.source(),
             name,
             format,
             title,

@@ -43,6 +43,25 @@ pub struct Document {
     pub content: String,
 }
 
+/// The text and metadata of a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Converted {
+    /// Markdown, or reStructuredText, AsciiDoc, Org and plain text as written. Front matter is removed.
+    pub text: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// Its description.
+    pub description: Option<String>,
+    /// Its tags or keywords.
+    pub tags: Vec<String>,
+    /// The date of the last change according to the file, as RFC 3339 or a date.
+    pub last_updated: Option<String>,
+    /// Other metadata, by lower-case name: `author`, `created`, `subject`, `pages`.
+    pub metadata: BTreeMap<String, String>,
+    /// Number of lines of the file before `text`, if the text is taken from the file unchanged.
+    pub lines_before: usize,
+}
+
 /// A heading and the text below it, up to the next heading of any level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
@@ -150,6 +169,16 @@ impl Source {
             Source::Inline => "inline",
             Source::Url(_) => "url",
             Source::Resource { .. } => "resource",
+        }
+    }
+
+    /// Returns the place of a document of this name, for problems and snapshots.
+    pub(crate) fn place(&self, name: &str) -> String {
+        match self {
+            Source::Path(path) => path.display().to_string(),
+            Source::Inline => format!("inline document `{name}`"),
+            Source::Url(url) => url.clone(),
+            Source::Resource { server, uri } => format!("resource {uri} of {server}"),
         }
     }
 }

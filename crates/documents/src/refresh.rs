@@ -16,9 +16,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Document, DocumentDiscovery, DocumentSource, Format,
-    formats::{self, Converted},
-    load::{Item, Place, file_bytes, format_of_file},
+    Document, DocumentDiscovery, DocumentSource, Format, formats,
+    load::{Item, Origin, file_bytes, format_of_file},
+    model::Converted,
     read::{self, FileStat},
 };
 
@@ -169,8 +169,8 @@ fn load_or_problem(item: &Item, load: impl FnOnce() -> Loaded) -> Loaded {
 }
 
 fn load_one(item: &Item, before: &Snapshot) -> Loaded {
-    match &item.place {
-        Place::Inline { text, format } => {
+    match &item.origin {
+        Origin::Inline { text, format } => {
             let (converted, mut problems) = formats::convert(&item.place(), text.clone().into_bytes(), *format);
             let document = item.describe(*format, converted, None, &mut problems);
             let record = FileRecord {
@@ -182,20 +182,20 @@ fn load_one(item: &Item, before: &Snapshot) -> Loaded {
             };
             Loaded { document: Some(document), problems, record: Some(record) }
         }
-        Place::File(path) | Place::Copy { path, .. } if !path.exists() => {
+        Origin::Path(path) | Origin::Url { copy: path, .. } if !path.exists() => {
             let problem = Problem::error(item.place(), "no such file or folder").advise("correct the path");
             Loaded { problems: vec![problem], ..Loaded::default() }
         }
-        Place::File(path) | Place::Copy { path, .. } => load_file(item, path, before)
+        Origin::Path(path) | Origin::Url { copy: path, .. } => load_file(item, path, before)
             .unwrap_or_else(|problem| Loaded { problems: vec![problem], ..Loaded::default() }),
     }
 }
 
 /// Returns the key of an item in snapshots: the absolute path, independent of the working directory.
 fn key(item: &Item) -> String {
-    match &item.place {
-        Place::File(path) => absolute(path).unwrap_or_else(|_| path.clone()).display().to_string(),
-        Place::Inline { .. } | Place::Copy { .. } => item.place(),
+    match &item.origin {
+        Origin::Path(path) => absolute(path).unwrap_or_else(|_| path.clone()).display().to_string(),
+        Origin::Inline { .. } | Origin::Url { .. } => item.place(),
     }
 }
 

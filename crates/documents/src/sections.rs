@@ -226,9 +226,8 @@ impl Key {
 
     /// Like [`Key::same`], but compares only letters and digits.
     fn is_similar(&self, other: &Key) -> bool {
-        let (a, b) = (prospector_core::name::normalize(&self.words), prospector_core::name::normalize(&other.words));
-        let numbers = self.number.is_none() || other.number.is_none() || self.number == other.number;
-        numbers && !a.is_empty() && a == b
+        let plain = |key: &Key| Key { number: key.number.clone(), words: prospector_core::name::normalize(&key.words) };
+        plain(self).same(&plain(other))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use prospector_core::record::{Relevance, Resource, ResourceKind, drop_tail};
+use prospector_core::record::{Resource, ResourceKind, drop_tail};
 use prospector_core::tool::{Effect, ListArgs, Page, Part, Tool, ToolError, ToolErrorCode, ToolOutput, Toolset};
 use prospector_core::work::compute;
 use prospector_search::{Index, SearchError};
@@ -199,14 +199,6 @@ struct SearchArgs {
     limit: Option<usize>,
 }
 
-#[derive(Clone, Serialize)]
-struct FoundSection {
-    document: String,
-    section: String,
-    excerpt: String,
-    relevance: Relevance,
-}
-
 impl Tool for SearchDocuments {
     const NAME: &'static str = "search_documents";
     const DESCRIPTION: &'static str =
@@ -214,9 +206,9 @@ impl Tool for SearchDocuments {
     const MORE: &'static str = "call get_document_section for the full text of a section";
     const EFFECT: Effect = Effect::Reads;
     type Args = SearchArgs;
-    type Output = Page<FoundSection>;
+    type Output = Page<Passage>;
 
-    async fn call(&self, args: SearchArgs) -> Result<Page<FoundSection>, ToolError> {
+    async fn call(&self, args: SearchArgs) -> Result<Page<Passage>, ToolError> {
         if args.query.trim().is_empty() {
             return Err(ToolError::invalid(
                 "the query is empty",
@@ -234,13 +226,7 @@ impl Tool for SearchDocuments {
         if !fill {
             drop_tail(&mut found.passages, |passage| passage.relevance);
         }
-        let sections = found.passages.into_iter().map(|Passage { document, section, text, relevance }| FoundSection {
-            document,
-            section,
-            excerpt: text,
-            relevance,
-        });
-        Ok(Page::of_search(sections.collect(), found.is_weak, found.nearest))
+        Ok(Page::of_search(found.passages, found.is_weak, found.nearest))
     }
 }
 
@@ -286,7 +272,7 @@ impl ToolOutput for OneSection {
     }
 }
 
-impl ToolOutput for FoundSection {
+impl ToolOutput for Passage {
     fn reveals(&self) -> Vec<Resource> {
         vec![document(&self.document)]
     }
@@ -303,7 +289,7 @@ impl ToolOutput for FoundSection {
     }
 
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
-        vec![("excerpt", Part::Text(&mut self.excerpt))]
+        vec![("excerpt", Part::Text(&mut self.text))]
     }
 }
 

@@ -18,7 +18,6 @@ use crate::{
     extractor::{Extractor, merge, verify},
     keep::{hash, mark_stale, to_keep},
     model::{Fact, Keeping, Origin, Resolution, USER, Unresolved, Viewer},
-    render::record,
     resolve::resolve,
     store::{FactStore, StoredFact},
     table::TermTable,
@@ -167,7 +166,7 @@ impl FactDiscovery {
     pub fn records(&self) -> Vec<Record> {
         let mut seen = HashSet::new();
         let facts = self.snapshot().into_iter().chain(self.list_catalog());
-        facts.map(|fact| record(&fact)).filter(|record| seen.insert(record.id.clone())).collect()
+        facts.map(|fact| fact.record()).filter(|record| seen.insert(record.id.clone())).collect()
     }
 
     /// Returns the definition of a term, ignoring case; of several the first one listed.

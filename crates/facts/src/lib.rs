@@ -65,7 +65,6 @@ mod keep;
 mod mark;
 pub mod model;
 mod read;
-mod render;
 mod resolve;
 pub mod review;
 mod store;

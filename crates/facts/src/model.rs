@@ -1,37 +1,29 @@
 //! Data types of facts and resolutions.
 
-use prospector_core::Owner;
+use prospector_core::{Kind, Owner, named_enum, record::Record};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// The default source of a fact from a user.
 pub(crate) const USER: &str = "user";
 
-/// The origin of a fact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Origin {
-    /// Stated by a user; takes precedence over written sources.
-    User,
-    /// Defined in the catalog.
-    Catalog,
-    /// Extracted from a text.
-    Extracted,
-    /// A declared metric; listed among the metrics, not among the facts.
-    Metric,
+named_enum! {
+    /// The origin of a fact.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Origin {
+        /// Stated by a user; takes precedence over written sources.
+        User = "user",
+        /// Defined in the catalog.
+        Catalog = "catalog",
+        /// Extracted from a text.
+        Extracted = "extracted",
+        /// A declared metric; listed among the metrics, not among the facts.
+        Metric = "metric",
+    }
 }
 
 impl Origin {
-    /// Returns the name used in JSON and in the store.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Origin::User => "user",
-            Origin::Catalog => "catalog",
-            Origin::Extracted => "extracted",
-            Origin::Metric => "metric",
-        }
-    }
-
     pub(crate) fn from_name(name: &str) -> Origin {
         [Origin::User, Origin::Catalog].into_iter().find(|o| o.as_str() == name).unwrap_or(Origin::Extracted)
     }
@@ -96,6 +88,15 @@ impl Fact {
             stale: false,
             said_by: String::new(),
             pending: false,
+        }
+    }
+
+    /// Returns the record to index: the term is the name, the definition the description, the scope the parent.
+    pub(crate) fn record(&self) -> Record {
+        Record {
+            parent: self.scope.clone(),
+            description: self.definition.clone(),
+            ..Record::new(Kind::Fact, self.term.clone(), self.term.clone())
         }
     }
 }

@@ -4,28 +4,19 @@
 
 mod tables;
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::path::PathBuf;
 
 use prospector_core::Owner;
-use prospector_state::{create_folder, options as private_options};
-use sqlx::{
-    ConnectOptions, Row, SqliteConnection, SqlitePool,
-    sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteRow, SqliteSynchronous},
-};
-use tokio::sync::OnceCell;
+use prospector_state::sqlite::Database;
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use crate::{
     error::FactError,
     model::{Fact, Keeping, Origin, Unresolved, Viewer},
     words::stems,
 };
-use tables::{APPLICATION, VERSION};
+use tables::LAYOUT;
 
-/// Time to wait for the write lock of another process.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum number of pending facts per owner.
 const MAX_APART: i64 = 1_000;
 const TOO_MANY_APART: &str = "the limit of 1,000 pending facts is reached";
@@ -34,155 +25,37 @@ const MAX_UNRESOLVED: i64 = 1_000;
 
 /// The store; opened on demand.
 pub(crate) struct FactStore {
-    /// `None`: in memory, for the lifetime of the process.
-    path: Option<PathBuf>,
-    pool: OnceCell<SqlitePool>,
+    database: Database,
 }
 
 impl FactStore {
+    /// Creates the store of a file; without one, it is in memory.
     pub(crate) fn new(path: Option<PathBuf>) -> Self {
-        FactStore { path, pool: OnceCell::new() }
+        FactStore { database: Database::new(&LAYOUT, path) }
     }
 
-    fn place(&self) -> &Path {
-        self.path.as_deref().unwrap_or(Path::new(":memory:"))
-    }
-
-    fn store_error(&self, act: &'static str) -> impl FnOnce(sqlx::Error) -> FactError + '_ {
-        move |source| FactError::store(act, self.place(), source)
-    }
-
-    /// Opens the store for reading; `None` if it does not exist yet.
-    async fn existing(&self) -> Result<Option<&SqlitePool>, FactError> {
-        let there = self.pool.initialized() || self.path.as_ref().is_some_and(|path| path.exists());
-        if there { self.pool().await.map(Some) } else { Ok(None) }
-    }
-
-    async fn pool(&self) -> Result<&SqlitePool, FactError> {
-        self.pool.get_or_try_init(|| self.open()).await
-    }
-
-    async fn open(&self) -> Result<SqlitePool, FactError> {
-        match self.open_for_writing().await {
-            // On a full or read-only disk, SQLite cannot create its auxiliary files.
-            Err(FactError::Store { source, .. }) if is_obstacle(&source) && self.is_whole() => {
-                let pool = one_connection(to_read(self.place()));
-                self.version(&pool).await?;
-                Ok(pool)
-            }
-            opened => opened,
-        }
-    }
-
-    /// Returns whether all data is in the main file, i.e. the write-ahead log is empty.
-    fn is_whole(&self) -> bool {
-        let mut log = self.place().as_os_str().to_owned();
-        log.push("-wal");
-        self.place().exists() && std::fs::metadata(log).map_or(true, |meta| meta.len() == 0)
-    }
-
-    async fn open_for_writing(&self) -> Result<SqlitePool, FactError> {
-        let store_error = |source| FactError::store("open", self.place(), source);
-        let mut options = SqliteConnectOptions::new().busy_timeout(LOCK_TIMEOUT).disable_statement_logging();
-        match &self.path {
-            None => options = options.in_memory(true),
-            Some(path) => {
-                if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-                    create_folder(folder).map_err(|source| FactError::Folder { path: path.clone(), source })?;
-                }
-                // SQLite creates its auxiliary files with the same mode. Errors are reported by SQLite itself.
-                let _ = private_options().write(true).create(true).truncate(false).open(path);
-                // Writes are rare: checkpointing after each one lets the file be copied without its log.
-                options = options
-                    .filename(path)
-                    .create_if_missing(true)
-                    .synchronous(SqliteSynchronous::Normal)
-                    .pragma("wal_autocheckpoint", "1");
-            }
-        }
-        let pool = one_connection(options);
-        let version = self.version(&pool).await?;
-        if version == VERSION {
-            return Ok(pool);
-        }
-        if version == 0 && self.path.is_some() {
-            // The switch to WAL does not wait for a lock of another process that creates the file at the same time.
-            let mut tries = 0;
-            while let Err(error) = sqlx::query("PRAGMA journal_mode = WAL").execute(&pool).await {
-                if tries == 200 || !is_busy(&error) {
-                    return Err(store_error(error));
-                }
-                tries += 1;
-                tokio::time::sleep(LOCK_TIMEOUT / 200).await;
-            }
-        }
-        let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(store_error)?;
-        // Another process may have been faster.
-        let now: i64 =
-            sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *transaction).await.map_err(store_error)?;
-        sqlx::raw_sql(sqlx::AssertSqlSafe(tables::upgrade(now)))
-            .execute(&mut *transaction)
-            .await
-            .map_err(store_error)?;
-        transaction.commit().await.map_err(store_error)?;
-        Ok(pool)
-    }
-
-    /// Returns the schema version, 0 for an empty file.
-    ///
-    /// # Errors
-    /// If the file is not a database, not a fact store, or of a newer version.
-    async fn version(&self, pool: &SqlitePool) -> Result<i64, FactError> {
-        // Read in one transaction: the creation of the tables by another process is atomic.
-        let read = async || {
-            let mut transaction = pool.begin().await?;
-            let mut numbers = [0_i64; 3];
-            let questions = ["SELECT count(*) FROM sqlite_schema", "PRAGMA application_id", "PRAGMA user_version"];
-            for (number, question) in numbers.iter_mut().zip(questions) {
-                *number = sqlx::query_scalar(question).fetch_one(&mut *transaction).await?;
-            }
-            Ok(numbers)
-        };
-        let [tables, application, version] = read().await.map_err(self.store_error("read"))?;
-        let foreign = |reason: String| FactError::Foreign { path: self.place().to_owned(), reason };
-        match application {
-            APPLICATION if version > VERSION => Err(foreign(format!("it has version {version}"))),
-            APPLICATION => Ok(version),
-            _ if tables > 0 => Err(foreign("it contains other tables".into())),
-            _ => Ok(0),
-        }
+    /// Returns a conversion of errors of an operation, which is a verb.
+    fn store_error(&self, act: &'static str) -> impl Fn(sqlx::Error) -> FactError + Copy {
+        let convert = self.database.error(act);
+        move |source| convert(source).into()
     }
 
     /// Checks the integrity of all pages without writing.
     pub(crate) async fn check(&self) -> Result<(), FactError> {
-        let options = match self.is_whole() {
-            true => to_read(self.place()),
-            false => SqliteConnectOptions::new().filename(self.place()).read_only(true).disable_statement_logging(),
-        };
-        let pool = one_connection(options);
-        self.version(&pool).await?;
-        let found: Result<String, _> = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_one(&pool).await;
-        pool.close().await;
-        match found.map_err(self.store_error("read"))?.as_str() {
-            "ok" => Ok(()),
-            reason => {
-                let source = sqlx::Error::Protocol(reason.to_owned());
-                Err(FactError::Damaged { path: self.place().to_owned(), source })
-            }
-        }
+        Ok(self.database.check().await?)
     }
 
     /// Returns all facts by term, including private ones.
     pub(crate) async fn facts(&self) -> Result<Vec<StoredFact>, FactError> {
-        let Some(pool) = self.existing().await? else { return Ok(Vec::new()) };
+        let Some(pool) = self.database.existing().await? else { return Ok(Vec::new()) };
         let rows = sqlx::query("SELECT * FROM facts ORDER BY key, scope, origin, apart").fetch_all(pool).await;
         rows.and_then(|rows| rows.iter().map(read_row).collect()).map_err(self.store_error("read"))
     }
 
     /// Stores a fact of this viewer. Returns the fact that it replaces: same term, scope, origin and visibility.
     pub(crate) async fn add(&self, new: &Fact, viewer: &Viewer) -> Result<Option<Fact>, FactError> {
-        let store_error = |source| FactError::store("write to", self.place(), source);
-        let pool = self.pool().await?;
+        let store_error = self.store_error("write to");
+        let pool = self.database.pool().await?;
         let mut key = stems(&new.term).join(" ");
         // Extracted facts on one term from different texts are kept separately.
         if new.origin == Origin::Extracted {
@@ -214,8 +87,8 @@ impl FactStore {
     /// Makes a private fact visible to all owners and returns the fact that it replaces. Returns `Ok(None)` if the fact
     /// is no longer as shown.
     pub(crate) async fn approve(&self, shown: &StoredFact) -> Result<Option<Option<Fact>>, FactError> {
-        let store_error = |source| FactError::store("write to", self.place(), source);
-        let pool = self.pool().await?;
+        let store_error = self.store_error("write to");
+        let pool = self.database.pool().await?;
         let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(store_error)?;
         if same_place(&mut transaction, shown).await.map_err(store_error)?.as_ref() != Some(shown) {
             return Ok(None);
@@ -230,8 +103,8 @@ impl FactStore {
 
     /// Deletes a fact; returns whether it was still as shown.
     pub(crate) async fn remove(&self, shown: &StoredFact) -> Result<bool, FactError> {
-        let store_error = |source| FactError::store("write to", self.place(), source);
-        let pool = self.pool().await?;
+        let store_error = self.store_error("write to");
+        let pool = self.database.pool().await?;
         let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(store_error)?;
         if same_place(&mut transaction, shown).await.map_err(store_error)?.as_ref() != Some(shown) {
             return Ok(false);
@@ -243,8 +116,8 @@ impl FactStore {
 
     /// Records an unresolved question of this owner.
     pub(crate) async fn note_unresolved(&self, question: &str, now: &str, owner: &Owner) -> Result<(), FactError> {
-        let store_error = |source| FactError::store("write to", self.place(), source);
-        let pool = self.pool().await?;
+        let store_error = self.store_error("write to");
+        let pool = self.database.pool().await?;
         let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(store_error)?;
         sqlx::query(
             "INSERT INTO unresolved (key, owner, question, times, last_asked, first_asked) VALUES (?, ?, ?, 1, ?, ?)
@@ -274,7 +147,7 @@ impl FactStore {
     /// Returns the unresolved questions of this viewer, most recent first. With shared facts, those of the command line
     /// are included.
     pub(crate) async fn list_unresolved(&self, viewer: &Viewer) -> Result<Vec<Unresolved>, FactError> {
-        let Some(pool) = self.existing().await? else { return Ok(Vec::new()) };
+        let Some(pool) = self.database.existing().await? else { return Ok(Vec::new()) };
         let rows =
             sqlx::query("SELECT * FROM unresolved WHERE owner = ? OR (owner = '' AND ?) ORDER BY last_asked DESC, key")
                 .bind(viewer.owner.id())
@@ -294,7 +167,7 @@ impl FactStore {
 
     /// Deletes a question that has been answered; writes nothing if it was not open for this viewer.
     pub(crate) async fn close(&self, question: &str, viewer: &Viewer) -> Result<(), FactError> {
-        let Some(pool) = self.existing().await? else { return Ok(()) };
+        let Some(pool) = self.database.existing().await? else { return Ok(()) };
         let key = prospector_core::name::normalize(question);
         let shares = viewer.keeping == Keeping::ForAll;
         let open: i64 =
@@ -315,21 +188,6 @@ impl FactStore {
         }
         Ok(())
     }
-}
-
-/// Opens a single connection: SQLite has one writer, and an in-memory database lives as long as its connection.
-fn one_connection(options: SqliteConnectOptions) -> SqlitePool {
-    SqlitePoolOptions::new()
-        .max_connections(1)
-        .idle_timeout(None)
-        .max_lifetime(None)
-        .acquire_timeout(LOCK_TIMEOUT * 2)
-        .connect_lazy_with(options)
-}
-
-/// Opens a file without creating auxiliary files, not even locks.
-fn to_read(path: &Path) -> SqliteConnectOptions {
-    SqliteConnectOptions::new().filename(path).read_only(true).immutable(true).disable_statement_logging()
 }
 
 /// A stored fact with author and visibility.
@@ -396,21 +254,6 @@ async fn write(connection: &mut SqliteConnection, stored: &StoredFact) -> Result
 fn first_asked(row: &SqliteRow) -> Result<String, sqlx::Error> {
     let first: String = row.try_get("first_asked")?;
     if first.is_empty() { row.try_get("last_asked") } else { Ok(first) }
-}
-
-/// Returns the primary SQLite error code; the upper bits are the extended code.
-fn code(error: &sqlx::Error) -> Option<u32> {
-    error.as_database_error().and_then(|e| e.code()).and_then(|c| c.parse::<u32>().ok()).map(|c| c & 0xff)
-}
-
-fn is_busy(error: &sqlx::Error) -> bool {
-    // SQLITE_BUSY and SQLITE_LOCKED.
-    matches!(code(error), Some(5 | 6))
-}
-
-fn is_obstacle(error: &sqlx::Error) -> bool {
-    // SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN.
-    matches!(code(error), Some(8 | 10 | 13 | 14))
 }
 
 fn read_row(row: &SqliteRow) -> Result<StoredFact, sqlx::Error> {

@@ -170,10 +170,8 @@ impl TermTable {
             false => marks(&passage.text, &passage.heading),
         };
         let place = stems(&passage.name.replace(['#', '>'], " "));
-        let businesses = match is_name {
-            true => self.named_in(&stems(passage.name.split('.').next().unwrap_or_default()), false),
-            false => self.named_in(&stems(passage.name.split('#').next().unwrap_or_default()), false),
-        };
+        let owner = passage.name.split(if is_name { '.' } else { '#' }).next().unwrap_or_default();
+        let businesses = self.named_in(&stems(owner), false);
         for marked in found.into_iter().take(MAX_TERMS.saturating_sub(self.definitions.len())) {
             let Marked { term, aliases, mark, answer, text, context, .. } = marked;
             let mut around = stems(&context);

@@ -28,15 +28,8 @@ pub async fn describe(
     let (tables, mut problems) =
         (connector.describe().await).map_err(|source| SchemaError::Describe { database: name.to_owned(), source })?;
     let (tables, withheld) = split_allowed(name, tables, allow, &mut problems);
-    let mut database = Database {
-        name: name.to_owned(),
-        kind: connector.kind(),
-        description: description.to_owned(),
-        tables,
-        withheld,
-        functions: Vec::new(),
-        personal: Vec::new(),
-    };
+    let description = description.to_owned();
+    let mut database = Database { description, tables, withheld, ..Database::new(name, connector.kind()) };
     let dropped = database.settle_keys();
     if let Some(first) = dropped.first() {
         let more = if dropped.len() > 1 { format!(" and {} more", dropped.len() - 1) } else { String::new() };

@@ -10,7 +10,7 @@ use tokio::sync::OnceCell;
 
 use crate::{
     families::Families,
-    joins::{Connection, JoinGraph},
+    joins::JoinGraph,
     model::Database,
     naming::position_of,
     profile::{MAX_COLUMNS, Profile, ProfileError, profile},
@@ -149,23 +149,9 @@ impl SchemaDiscovery {
         only(id, found)
     }
 
-    /// Joins tables of one database over as few bridge tables as possible. Tables without a short bridge and unknown
-    /// names are skipped.
-    pub fn connect(&self, database: &str, tables: &[&str]) -> Connection {
-        let Some(known) = self.find(database) else { return Connection::default() };
-        let wanted: Vec<usize> = tables.iter().filter_map(|table| known.table(table)).collect();
-        let mut connection = Connection::default();
-        for path in known.joins.connect(&wanted) {
-            let between = &path[1..path.len() - 1];
-            connection.bridges.extend(between.iter().map(|at| known.database.tables[*at].name.clone()));
-            connection.joins.extend(known.joins.joins(&path, &known.database.tables));
-        }
-        connection
-    }
-
     /// Whether any database has rows.
     pub fn has_data(&self) -> bool {
-        self.databases.iter().any(|known| known.connector.as_ref().is_some_and(|connector| connector.has_data()))
+        self.databases.iter().any(|known| known.rows().is_some())
     }
 
     /// Whether any description is more than a name, so that it may define a term.
@@ -207,7 +193,17 @@ impl PreparedDatabase {
 
     /// Returns the dialect in which its rows are queried; `None` if it has no rows.
     pub(crate) fn dialect(&self) -> Option<Dialect> {
-        self.connector.as_ref().filter(|connector| connector.has_data()).map(|_| self.database.kind.dialect())
+        self.rows().map(|_| self.database.kind.dialect())
+    }
+
+    /// Returns its connector if it has rows.
+    pub(crate) fn rows(&self) -> Option<&dyn Connector> {
+        self.connector.as_deref().filter(|connector| connector.has_data())
+    }
+
+    /// Returns its connector if it has rows that can be scanned free of charge.
+    pub(crate) fn free_rows(&self) -> Option<&dyn Connector> {
+        self.rows().filter(|connector| !connector.kind().is_metered())
     }
 
     /// Returns the id of a table.
@@ -257,8 +253,7 @@ mod tests {
     use prospector_connect::source::SourceKind;
 
     use super::*;
-    use crate::joins::Join;
-    use crate::testing::{discovery, shop, table};
+    use crate::testing::{shop, table};
 
     fn dotted() -> SchemaDiscovery {
         let database = |name: &str, tables: Vec<Table>| Entry {
@@ -307,17 +302,5 @@ mod tests {
         assert_eq!(discovery.table("Shop", "LINES").map(|table| table.name.as_str()), Some("lines"));
         assert_eq!(discovery.databases().len(), 3);
         assert_eq!(discovery.records().len(), 10);
-    }
-
-    #[test]
-    fn tables_are_joined_over_their_keys_only() {
-        let discovery = discovery();
-        let join = |from: &str, to: &str| Join { from: from.into(), to: to.into() };
-        let connection = discovery.connect("SHOP", &["Customers", "lines", "regions"]);
-        assert_eq!(connection.bridges, ["invoices"]);
-        let joins = [join("customers.id", "invoices.customer_id"), join("invoices.id", "lines.invoice_id")];
-        assert_eq!(connection.joins, joins);
-        assert_eq!(discovery.connect("shop", &["customers", "customers"]), Connection::default());
-        assert_eq!(discovery.connect("nothing", &["lines"]), Connection::default());
     }
 }

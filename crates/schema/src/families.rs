@@ -98,7 +98,7 @@ impl Families {
 
     /// Whether the table is not represented by another one.
     pub(crate) fn is_shown(&self, at: usize) -> bool {
-        !self.latest.contains_key(&at)
+        self.representative(at) == at
     }
 
     /// Returns the family that a table represents.

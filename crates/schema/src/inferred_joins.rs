@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use crate::{
     SchemaDiscovery,
     joins::{InferredJoins, JoinEnd, KeyJoin, KeyNature},
-    key_match::{self, Extent, KeyEnd},
+    key_match::{self, Extent},
     likely_keys,
 };
 
@@ -41,7 +41,7 @@ impl SchemaDiscovery {
     /// tables, has no rows, or bills their reading by volume.
     pub async fn infer_joins(&self, database: &str) -> Option<InferredJoins> {
         let known = self.find(database)?;
-        let connector = known.connector.as_deref().filter(|source| source.has_data() && !source.kind().is_metered())?;
+        let connector = known.free_rows()?;
         let tables = &known.database.tables;
         let shown: Vec<usize> = known.representatives().collect();
         if shown.len() < 2 || tables.iter().any(|table| !table.foreign_keys.is_empty()) {
@@ -56,8 +56,9 @@ impl SchemaDiscovery {
         is_complete &= are_all;
         let mut verified: Vec<(Candidate, u8)> = Vec::new();
         for candidate in candidates.into_iter().filter(|candidate| unique.contains(&candidate.to)) {
-            let (from, to) = (key_end(tables, &candidate.from), key_end(tables, &candidate.to));
-            let Ok(share) = tokio::time::timeout_at(end, key_match::measure(connector, from, to, EXTENT)).await else {
+            let (from, to) = (join_end(tables, &candidate.from), join_end(tables, &candidate.to));
+            let Ok(share) = tokio::time::timeout_at(end, key_match::measure(connector, &from, &to, EXTENT)).await
+            else {
                 is_complete = false;
                 break;
             };
@@ -67,8 +68,8 @@ impl SchemaDiscovery {
     }
 }
 
-fn key_end<'a>(tables: &'a [Table], (table, column): &'a (usize, String)) -> KeyEnd<'a> {
-    KeyEnd { table: &tables[*table].name, column }
+fn join_end(tables: &[Table], (table, column): &(usize, String)) -> JoinEnd {
+    JoinEnd::new(&tables[*table].name, column)
 }
 
 /// Returns the pairs of columns to compare, and whether these are all.
@@ -140,9 +141,8 @@ fn select(tables: &[Table], mut verified: Vec<(Candidate, u8)>) -> Vec<KeyJoin> 
         }
     }
     selected.sort_by_key(|(join, _)| (join.from.0, join.to.0));
-    let end = |(table, column): &(usize, String)| JoinEnd::new(&tables[*table].name, column);
     let join = |(join, matching): (Candidate, u8)| KeyJoin {
-        pairs: vec![(end(&join.from), end(&join.to))],
+        pairs: vec![(join_end(tables, &join.from), join_end(tables, &join.to))],
         nature: KeyNature::Inferred { matching: Some(matching) },
     };
     selected.into_iter().map(join).collect()

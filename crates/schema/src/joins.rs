@@ -127,13 +127,12 @@ pub struct InferredJoins {
     pub is_complete: bool,
 }
 
-/// The joins of a set of tables.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Connection {
-    /// The bridge tables required between them, in join order.
-    pub bridges: Vec<String>,
-    /// The joins, each connected to those before it.
-    pub joins: Vec<Join>,
+/// Iterates over the columns of the foreign keys of a table, each with the table and the column that it references.
+pub(crate) fn references(table: &Table) -> impl Iterator<Item = (&str, &str, &str)> {
+    table.foreign_keys.iter().flat_map(|key| {
+        let pairs = key.columns.iter().zip(&key.references);
+        pairs.map(move |(own, other)| (own.as_str(), key.table.as_str(), other.as_str()))
+    })
 }
 
 /// The keys between the tables of one database, by table position.

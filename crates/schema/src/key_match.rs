@@ -1,12 +1,14 @@
 //! Match rates of inferred keys, measured on a few rows of the source.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, slice::from_ref, time::Duration};
 
 use prospector_connect::{
     Connector,
     filter::{FilterCondition, FilterOp},
 };
 use serde_json::Value;
+
+use crate::joins::JoinEnd;
 
 /// Maximum number of rows read for the keys that are looked up.
 const MAX_FOUND: usize = 5_000;
@@ -30,21 +32,14 @@ impl Extent {
     pub(crate) const SEARCH: Extent = Extent { rows: 1_000, keys: 100, wait: Duration::from_millis(400) };
 }
 
-/// One end of a join.
-pub(crate) struct KeyEnd<'a> {
-    pub(crate) table: &'a str,
-    pub(crate) column: &'a str,
-}
-
 /// Returns the percentage of keys of one column found in the other; `None` if the rows read, or the time limit, do not
 /// suffice.
-pub(crate) async fn measure(connector: &dyn Connector, from: KeyEnd<'_>, to: KeyEnd<'_>, extent: Extent) -> Option<u8> {
+pub(crate) async fn measure(connector: &dyn Connector, from: &JoinEnd, to: &JoinEnd, extent: Extent) -> Option<u8> {
     tokio::time::timeout(extent.wait, look_up(connector, from, to, extent)).await.ok().flatten()
 }
 
-async fn look_up(connector: &dyn Connector, from: KeyEnd<'_>, to: KeyEnd<'_>, extent: Extent) -> Option<u8> {
-    let column = [from.column.to_owned()];
-    let referring = connector.rows(from.table, &column, &[], extent.rows).await.ok()?;
+async fn look_up(connector: &dyn Connector, from: &JoinEnd, to: &JoinEnd, extent: Extent) -> Option<u8> {
+    let referring = connector.rows(&from.table, from_ref(&from.column), &[], extent.rows).await.ok()?;
     let mut keys: Vec<Value> = Vec::new();
     let mut known = BTreeSet::new();
     for key in referring.rows.into_iter().filter_map(|row| row.into_iter().next()).filter(|key| !key.is_null()) {
@@ -56,8 +51,8 @@ async fn look_up(connector: &dyn Connector, from: KeyEnd<'_>, to: KeyEnd<'_>, ex
         return None;
     }
     let total = keys.len();
-    let among = FilterCondition { column: to.column.to_owned(), op: FilterOp::In, value: keys.into() };
-    let found = connector.rows(to.table, &[to.column.to_owned()], &[among], MAX_FOUND).await.ok()?;
+    let among = FilterCondition { column: to.column.clone(), op: FilterOp::In, value: keys.into() };
+    let found = connector.rows(&to.table, from_ref(&to.column), &[among], MAX_FOUND).await.ok()?;
     let distinct: BTreeSet<String> = found
         .rows
         .iter()
@@ -81,8 +76,7 @@ mod tests {
 
     async fn check(from: &[Value], to: &[Value], expected: Option<u8>) {
         let source = Fake::new(Vec::new()).holding("a", "x", from.to_vec()).holding("b", "y", to.to_vec());
-        let end = |table, column| KeyEnd { table, column };
-        assert_eq!(measure(&source, end("a", "x"), end("b", "y"), Extent::SEARCH).await, expected);
+        assert_eq!(measure(&source, &JoinEnd::new("a", "x"), &JoinEnd::new("b", "y"), Extent::SEARCH).await, expected);
     }
 
     #[tokio::test]
@@ -96,9 +90,8 @@ mod tests {
 
     #[tokio::test]
     async fn slow_sources_have_unknown_match_rates() {
-        let end = |table, column| KeyEnd { table, column };
         for source in [Fake::broken(), Fake::hanging()] {
-            assert_eq!(measure(&source, end("a", "x"), end("b", "y"), Extent::SEARCH).await, None);
+            assert_eq!(measure(&source, &JoinEnd::new("a", "x"), &JoinEnd::new("b", "y"), Extent::SEARCH).await, None);
         }
     }
 }

@@ -38,16 +38,12 @@ pub(crate) fn neighbours(tables: &[Table], families: &Families) -> Vec<BTreeSet<
     for (at, table) in shown() {
         let keys = table.columns.iter().filter(|column| column.primary_key).count();
         for column in &table.columns {
-            let words = words(&column.name);
-            let Some((last, stem)) = words.split_last() else { continue };
-            if stem.is_empty() || !KEY_WORDS.contains(&last.as_str()) {
-                continue;
-            }
+            let Some(stem) = key_stem(column).filter(|stem| !stem.is_empty()) else { continue };
             let own = (0..stem.len()).find_map(|from| by_name.get(&stem[from..].concat()));
             match own {
                 Some(target) if *target != at => named.push((at, *target)),
                 _ => {
-                    let name = words.concat();
+                    let name = words(&column.name).concat();
                     if column.primary_key && keys == 1 || own == Some(&at) {
                         owners.entry(name.clone()).or_default().push(at);
                     }
@@ -95,15 +91,10 @@ pub(crate) struct LikelyKey {
 /// column of the same name.
 pub(crate) fn columns(a: &Table, b: &Table) -> Vec<LikelyKey> {
     let by_name = |column: &Column, target: &[String]| {
-        let words = words(&column.name);
-        let Some((last, stem)) = words.split_last() else { return false };
-        !stem.is_empty() && KEY_WORDS.contains(&last.as_str()) && target.ends_with(stem)
+        key_stem(column).is_some_and(|stem| !stem.is_empty() && target.ends_with(&stem))
     };
     // `start_station_id` and `end_station_id` each name a station.
-    let by_role = |column: &Column, target: &[String]| {
-        let words = words(&column.name);
-        words.split_last().is_some_and(|(last, stem)| KEY_WORDS.contains(&last.as_str()) && stem.ends_with(target))
-    };
+    let by_role = |column: &Column, target: &[String]| key_stem(column).is_some_and(|stem| stem.ends_with(target));
     let naming = either_way(a, b, &by_name).map_or_else(|| in_roles(a, b, &by_role), |key| vec![key]);
     if !naming.is_empty() {
         return naming;
@@ -152,13 +143,12 @@ pub(crate) fn is_own_key(table: &Table, column: &str) -> bool {
 
 /// Whether a column has the name of a key of something: `customer_no`, but not `id`.
 fn is_key(column: &Column) -> bool {
-    let words = words(&column.name);
-    words.len() > 1 && words.last().is_some_and(|last| KEY_WORDS.contains(&last.as_str()))
+    key_stem(column).is_some_and(|stem| !stem.is_empty())
 }
 
 /// Whether the name of a key says that it identifies the rows of its own table: `customer_no` of `customers`.
 fn names_own_rows(table: &Table, column: &Column) -> bool {
-    is_key(column) && words(&column.name).split_last().is_some_and(|(_, stem)| words(&table.name).ends_with(stem))
+    key_stem(column).is_some_and(|stem| !stem.is_empty() && words(&table.name).ends_with(&stem))
 }
 
 /// Returns a key from a column that has the name of the other table and the type of its primary key: `flights.airline`
@@ -202,12 +192,16 @@ fn own_key<'t>(table: &'t Table, name: &[String]) -> Option<&'t Column> {
 
 /// Returns the only column whose name is these words and that of a key.
 fn key_named<'t>(table: &'t Table, stem: &[String]) -> Option<&'t Column> {
-    let is_named = |column: &&Column| {
-        let words = words(&column.name);
-        words.split_last().is_some_and(|(last, own)| KEY_WORDS.contains(&last.as_str()) && own == stem)
-    };
+    let is_named = |column: &&Column| key_stem(column).is_some_and(|own| own == stem);
     let mut named = table.columns.iter().filter(is_named);
     named.next().filter(|_| named.next().is_none())
+}
+
+/// Returns the words of a column named like a key, without the last: `start` and `station` of `start_station_id`.
+fn key_stem(column: &Column) -> Option<Vec<String>> {
+    let mut words = words(&column.name);
+    words.pop_if(|last| KEY_WORDS.contains(&last.as_str()))?;
+    Some(words)
 }
 
 /// Returns the stems of the words of an identifier, and words of keys in lower case and singular.

@@ -150,22 +150,15 @@ async fn read(connector: &dyn Connector, database: &Database, table: &Table) -> 
     let all = connector.statistics(&table.name, &telling).await?;
     for column in telling {
         let Some(statistics) = all.iter().find(|statistics| statistics.column == column) else { continue };
-        match profile_part(statistics, table.row_count) {
-            ProfilePart::Range => {
-                profile.statistics.insert(column, column_values(statistics, true));
-            }
-            ProfilePart::Values => {
-                profile.statistics.insert(column.clone(), column_values(statistics, false));
-                sampled.push(column);
-            }
-            ProfilePart::Count if table.row_count.is_some_and(|rows| rows <= MAX_SAMPLED_ROWS) => {
-                profile.statistics.insert(column.clone(), column_values(statistics, false));
-                more.push(column);
-            }
-            ProfilePart::Count => {
-                profile.statistics.insert(column, column_values(statistics, false));
-            }
-            ProfilePart::Nothing => {}
+        let part = profile_part(statistics, table.row_count);
+        if part == ProfilePart::Nothing {
+            continue;
+        }
+        profile.statistics.insert(column.clone(), column_values(statistics, part == ProfilePart::Range));
+        match part {
+            ProfilePart::Values => sampled.push(column),
+            ProfilePart::Count if table.row_count.is_some_and(|rows| rows <= MAX_SAMPLED_ROWS) => more.push(column),
+            _ => {}
         }
     }
     sampled.extend(more);
@@ -220,6 +213,7 @@ fn is_key(table: &Table, column: &str) -> bool {
 }
 
 /// Which part of a profile is informative for a column.
+#[derive(PartialEq)]
 enum ProfilePart {
     Range,
     Values,

@@ -7,6 +7,8 @@ use prospector_connect::Connector;
 use prospector_connect::table::Table;
 use serde_json::Value;
 
+use crate::joins::references;
+
 /// Maximum number of shared references considered.
 const MAX_REFERENCES: usize = 6;
 const MAX_COLUMNS: usize = 4;
@@ -36,7 +38,7 @@ pub(crate) struct SharedKey {
 /// Returns the shared references of two tables. For a table referenced in several roles, columns of the same name are
 /// paired.
 fn find_references(tables: [&Table; 2]) -> Vec<SharedReference> {
-    let [ours, theirs] = tables.map(list_references);
+    let [ours, theirs] = tables.map(|table| references(table).collect::<Vec<_>>());
     let mut shared: Vec<SharedReference> = Vec::new();
     for (own, parent, referenced) in &ours {
         let is_same = |(_, other, column): &&(&str, &str, &str)| other == parent && column == referenced;
@@ -58,15 +60,6 @@ fn find_references(tables: [&Table; 2]) -> Vec<SharedReference> {
     shared
 }
 
-/// Returns the referencing columns of a table, each with the referenced table and column.
-fn list_references(table: &Table) -> Vec<(&str, &str, &str)> {
-    let pairs = table.foreign_keys.iter().flat_map(|key| {
-        let pairs = key.columns.iter().zip(&key.references);
-        pairs.map(move |(own, other)| (own.as_str(), key.table.as_str(), other.as_str()))
-    });
-    pairs.collect()
-}
-
 /// Whether two tables share enough references to join on them.
 pub(crate) fn may_join(tables: [&Table; 2]) -> bool {
     find_references(tables).len() >= 2
@@ -82,8 +75,7 @@ pub(crate) async fn find(connector: Option<&dyn Connector>, tables: [&Table; 2],
     if let Some(declared) = find_declared(tables, &shared) {
         return Some(declared);
     }
-    let connector = connector.filter(|source| source.has_data() && !source.kind().is_metered())?;
-    tokio::time::timeout(wait, measure(connector, tables, &shared)).await.ok().flatten()
+    tokio::time::timeout(wait, measure(connector?, tables, &shared)).await.ok().flatten()
 }
 
 fn find_declared(tables: [&Table; 2], shared: &[SharedReference]) -> Option<SharedKey> {

@@ -14,7 +14,7 @@ use prospector_text::{
 };
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
-use crate::static_table;
+use crate::StaticTable;
 
 /// Maximum length of a term; longer ones (base64, hashes) are not indexed.
 const MAX_TERM_BYTES: usize = 64;
@@ -156,7 +156,7 @@ fn compound(word: &str) -> Option<[&str; 2]> {
     if !(8..=40).contains(&word.len()) || !word.bytes().all(|b| b.is_ascii_lowercase()) {
         return None;
     }
-    let rank = |part: &str| static_table::word_rank(part).map(|rank| (f64::from(rank) + 50.0).ln());
+    let rank = |part: &str| StaticTable::rank(part).map(|rank| (f64::from(rank) + 50.0).ln());
     if rank(word).is_some() {
         return None;
     }
@@ -166,10 +166,7 @@ fn compound(word: &str) -> Option<[&str; 2]> {
             Some((rank(left)? + rank(right)?, at))
         })
         .min_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, at)| {
-            let (left, right) = word.split_at(at);
-            [left, right]
-        })
+        .map(|(_, at)| word.split_at(at).into())
 }
 
 /// Adapts [`terms`] to tantivy.

@@ -13,7 +13,7 @@ use crate::embed::{Embedder, Role};
 use crate::{
     SearchError,
     recipe::{self, VECTORS},
-    vectors::{Quantized, normalize},
+    vectors::{Pair, Quantized, normalize},
 };
 
 /// Minimum number of records for subtracting the mean; with fewer, the mean is too close to each record.
@@ -40,9 +40,6 @@ pub(crate) struct Dense {
     /// Valid for one search: see [`Dense::forget`].
     asked: Arc<Mutex<HashMap<String, Vec<f32>>>>,
 }
-
-/// The vectors of one record.
-pub(crate) type Pair = [Vec<f32>; VECTORS];
 
 impl Dense {
     /// Fits the embedder to the records and embeds them; vectors are in the order of the records.

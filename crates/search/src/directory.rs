@@ -22,9 +22,9 @@ use std::{
 };
 
 use prospector_state::{
-    Obstacle,
+    Obstacle, Replacement,
     checksum::{seal, unseal},
-    create_file, options, sync_folder,
+    create_file, options,
 };
 use serde::{Deserialize, Serialize};
 use tantivy::{
@@ -208,7 +208,7 @@ impl CheckedDirectory {
             file.write_all(bytes)?;
             file.sync_data()?;
             fs::rename(&unfinished, &target)?;
-            sync_folder(&self.folder)
+            Replacement::sync_folder(&self.folder)
         };
         write().inspect_err(|_| drop(fs::remove_file(&unfinished))).map_err(|error| self.shared.note(error))
     }

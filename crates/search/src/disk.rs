@@ -20,7 +20,7 @@ use std::{
 use prospector_state::{
     Replacement,
     checksum::{BrokenSeal, SEAL_BYTES, seal, unseal},
-    create_file, create_folder, sync_folder,
+    create_file, create_folder,
 };
 use serde::{Deserialize, Serialize};
 
@@ -28,10 +28,10 @@ use crate::embed::{Embedder, ModelId};
 use crate::{
     SearchError,
     damage::{Damage, Faults, caught},
-    dense::{Dense, Fit, Fits},
+    dense::{Dense, Fits},
     directory::{CheckedDirectory, META},
     examine::Witnessed,
-    index::Snapshot,
+    index::{Loaded, Snapshot},
     lexical::Lexical,
     vectors::Vectors,
 };
@@ -60,14 +60,6 @@ pub(crate) struct Folder {
 
 /// Identifies a state of the folder; `None` if there is no index.
 pub(crate) type Stamp = Option<String>;
-
-/// The result of opening a folder.
-pub(crate) enum Found {
-    Nothing,
-    /// An index of another version or embedder.
-    Foreign,
-    Index(Box<Snapshot>),
-}
 
 impl Folder {
     pub(crate) fn fail(&self, act: &'static str) -> impl Fn(io::Error) -> SearchError {
@@ -166,7 +158,7 @@ impl Folder {
         write_durably(&generation.join("fit.bin"), &encode(fits)).map_err(&fail)?;
         let json = serde_json::to_vec(meta).map_err(io::Error::other).map_err(&fail)?;
         write_durably(&generation.join(META), &json).map_err(&fail)?;
-        sync_folder(generation).map_err(&fail)?;
+        Replacement::sync_folder(generation).map_err(&fail)?;
         let name = generation.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let rename = || -> io::Result<()> {
             let mut current = Replacement::begin(&self.path.join(CURRENT))?;
@@ -208,17 +200,17 @@ impl Folder {
     ///
     /// # Errors
     /// If it is damaged, or another process replaced it meanwhile.
-    pub(crate) fn open(&self, embedder: Option<&Arc<dyn Embedder>>) -> Result<Found, SearchError> {
-        let Some(generation) = self.current()? else { return Ok(Found::Nothing) };
-        let Some(meta) = self.meta(&generation)? else { return Ok(Found::Foreign) };
+    pub(crate) fn open(&self, embedder: Option<&Arc<dyn Embedder>>) -> Result<Loaded, SearchError> {
+        let Some(generation) = self.current()? else { return Ok(Loaded::Nothing) };
+        let Some(meta) = self.meta(&generation)? else { return Ok(Loaded::Foreign) };
         if meta.embedder.as_ref() != embedder.map(|embedder| embedder.model()) {
-            return Ok(Found::Foreign);
+            return Ok(Loaded::Foreign);
         }
         let faults = Faults::default();
         let opened = caught(|| self.open_generation(&generation, &meta, embedder, &faults));
         // Recorded damage is the cause of any error.
         faults.check()?;
-        opened.map(|snapshot| Found::Index(Box::new(snapshot)))
+        opened.map(|snapshot| Loaded::Index(Box::new(snapshot)))
     }
 
     fn open_generation(
@@ -260,10 +252,7 @@ pub(crate) fn read_fits(generation: &Path) -> Result<Fits, SearchError> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, SearchError> {
-    fs::read(path).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => SearchError::Damaged(Damage::new(path, "it is missing")),
-        _ => SearchError::Io { act: "read", path: path.to_owned(), source },
-    })
+    fs::read(path).map_err(|source| SearchError::unreadable(path, source))
 }
 
 /// Writes a file with its checksum, durably.
@@ -297,11 +286,7 @@ fn decode(mut bytes: &[u8]) -> Option<Fits> {
     let mut fits = Fits::default();
     for fit in fits.iter_mut().flatten() {
         fit.state = take(&mut bytes, 1)?;
-        let mean = take(&mut bytes, 4)?;
-        *fit = Fit {
-            state: std::mem::take(&mut fit.state),
-            mean: mean.as_chunks::<4>().0.iter().map(|value| f32::from_le_bytes(*value)).collect(),
-        };
+        fit.mean = take(&mut bytes, 4)?.as_chunks::<4>().0.iter().map(|value| f32::from_le_bytes(*value)).collect();
     }
     bytes.is_empty().then_some(fits)
 }

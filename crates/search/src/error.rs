@@ -1,6 +1,9 @@
 //! Errors of the index.
 
-use std::path::PathBuf;
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use prospector_core::tool::ToolError;
 use prospector_state::Obstacle;
@@ -18,7 +21,7 @@ pub enum SearchError {
         /// The folder of the index.
         path: PathBuf,
         /// The cause.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// A file of the index was altered. [`crate::Index::refresh`] rebuilds the index.
     #[error("the index is damaged: {0}")]
@@ -55,6 +58,14 @@ pub enum SearchError {
 }
 
 impl SearchError {
+    /// Creates the error of a file of the index that cannot be read; a missing one is damage.
+    pub(crate) fn unreadable(path: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::NotFound => SearchError::Damaged(Damage::new(path, "it is missing")),
+            _ => SearchError::Io { act: "read", path: path.to_owned(), source },
+        }
+    }
+
     /// Returns the external cause of a failed write, such as a full disk or a read-only folder.
     pub fn obstacle(&self) -> Option<Obstacle> {
         match self {

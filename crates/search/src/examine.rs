@@ -101,16 +101,9 @@ fn examine_once(folder: &Folder) -> Result<Examined, SearchError> {
 }
 
 fn read_sealed(path: &Path) -> Result<Vec<u8>, SearchError> {
-    let bytes = fs::read(path).map_err(|source| unreadable(path, source))?;
+    let bytes = fs::read(path).map_err(|source| SearchError::unreadable(path, source))?;
     unseal(&bytes).map_err(|broken| SearchError::Damaged(Damage::new(path, broken.to_string())))?;
     Ok(bytes)
-}
-
-fn unreadable(path: &Path, source: io::Error) -> SearchError {
-    match source.kind() {
-        io::ErrorKind::NotFound => SearchError::Damaged(Damage::new(path, "it is missing")),
-        _ => SearchError::Io { act: "read", path: path.to_owned(), source },
-    }
 }
 
 /// A file with its checksums.
@@ -138,7 +131,7 @@ impl FileSums<'_> {
     /// # Errors
     /// If it is missing or too short.
     fn glance(&self) -> Result<(u64, Option<SystemTime>), SearchError> {
-        let meta = fs::metadata(&self.path).map_err(|source| unreadable(&self.path, source))?;
+        let meta = fs::metadata(&self.path).map_err(|source| SearchError::unreadable(&self.path, source))?;
         let (found, expected) = (meta.len(), self.sums.bytes);
         if found < expected || (found > expected && !self.grows) {
             return Err(SearchError::Damaged(Damage::new(&self.path, describe_length(found, expected))));
@@ -154,7 +147,8 @@ fn compare(file: &FileSums<'_>) -> Result<(), SearchError> {
         let last = (first + BLOCKS_AT_ONCE).min(file.sums.blocks()) - 1;
         let range = file.sums.range(first).start..file.sums.range(last).end;
         let mut bytes = vec![0; range.len()];
-        read_at(&file.path, range.start as u64, &mut bytes).map_err(|source| unreadable(&file.path, source))?;
+        read_at(&file.path, range.start as u64, &mut bytes)
+            .map_err(|source| SearchError::unreadable(&file.path, source))?;
         for (block, bytes) in (first..).zip(bytes.chunks(BLOCK)) {
             if !file.sums.matches(block, bytes) {
                 let what = describe_block(&file.sums.range(block));
@@ -191,7 +185,7 @@ impl Witnessed {
         let mut whole = vec![generation.join(META), generation.join("lexical").join(META)];
         whole.extend((!manifest.vectors.is_empty()).then(|| generation.join("fit.bin")));
         for path in whole {
-            let meta = fs::metadata(&path).map_err(|source| unreadable(&path, source))?;
+            let meta = fs::metadata(&path).map_err(|source| SearchError::unreadable(&path, source))?;
             seen.push((path, meta.len(), meta.modified().ok()));
         }
         Ok(Witnessed(seen))

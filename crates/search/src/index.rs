@@ -7,6 +7,7 @@ use std::{
 
 use prospector_core::Kind;
 use prospector_core::record::{Hit, MissingLiteral, Record};
+use serde::de::DeserializeOwned;
 
 use crate::damage::Examined;
 use crate::embed::{Embedder, ModelId};
@@ -15,14 +16,14 @@ use crate::{
     SearchError,
     damage::{Damage, Faults, damage_of},
     dense::Dense,
-    disk::{Folder, Found as OnDisk, Stamp},
+    disk::{Folder, Stamp},
     examine::{Witnessed, examine},
     kind_index::KindIndex,
     length::{MAX_QUERY_CHARS, query_text},
-    lexical::{Entry, Lexical},
+    lexical::Lexical,
     rank,
     recalibration::{Recalibration, RecalibrationFile},
-    refresh::{hash, unique},
+    refresh::{entries, unique},
     values::ValuesFile,
     vectors::Vectors,
 };
@@ -136,6 +137,11 @@ impl Snapshot {
         &self.kinds[kind as usize]
     }
 
+    /// Reads the record at a position of a kind, or its outline.
+    pub(crate) fn read<T: DeserializeOwned>(&self, kind: Kind, place: usize) -> Result<T, SearchError> {
+        self.lexical.read(&self.searcher, self.kind_index(kind).docs[place].address)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.kinds.iter().map(|kind_index| kind_index.docs.len()).sum()
     }
@@ -164,12 +170,7 @@ impl Index {
             None => (None, Vectors::none()),
         };
         let lexical = Lexical::in_memory();
-        let entries: Vec<Entry<'_>> = records
-            .iter()
-            .enumerate()
-            .map(|(slot, record)| Entry { record, hash: hash(record), slot: slot as u32 })
-            .collect();
-        lexical.write(&[], &entries, &|_| ())?;
+        lexical.write(&[], &entries(&references, 0), &|_| ())?;
         let searcher = lexical.searcher()?;
         let snapshot = Snapshot::new(lexical, searcher, dense, vectors, records.len())?;
         Ok(Index::with(None, embedder, State { stamp: None, snapshot: Ok(Arc::new(snapshot)) }))
@@ -324,9 +325,7 @@ pub(crate) fn load(folder: &Folder, embedder: Option<&Arc<dyn Embedder>>) -> Res
     loop {
         let stamp = folder.stamp();
         let error = match folder.open(embedder) {
-            Ok(OnDisk::Nothing) => return Ok((stamp, Loaded::Nothing)),
-            Ok(OnDisk::Foreign) => return Ok((stamp, Loaded::Foreign)),
-            Ok(OnDisk::Index(snapshot)) => return Ok((stamp, Loaded::Index(snapshot))),
+            Ok(loaded) => return Ok((stamp, loaded)),
             Err(error) => error,
         };
         if stamp == folder.stamp() || tries == MAX_TRIES {

@@ -72,6 +72,14 @@ impl KindIndex {
         self.parents.iter().position(|parent| parent.name == name).map(|at| at as u32)
     }
 
+    /// Returns the positions of the records of a parent, or of all.
+    pub(crate) fn members(&self, parent: Option<u32>) -> Vec<usize> {
+        match parent {
+            Some(parent) => self.parents[parent as usize].members.iter().map(|place| *place as usize).collect(),
+            None => (0..self.docs.len()).collect(),
+        }
+    }
+
     /// Returns the similarity of one vector of a record to the question.
     pub(crate) fn similarity(&self, vectors: &Vectors, query: &Quantized, place: usize, vector: usize) -> f32 {
         let slot = self.docs[place].slot;

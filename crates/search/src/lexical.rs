@@ -111,8 +111,8 @@ pub(crate) fn key(record: &Record) -> String {
     format!("{}:{}", record.kind, record.id)
 }
 
-fn fail(act: &'static str) -> impl Fn(tantivy::TantivyError) -> SearchError {
-    move |source| SearchError::Lexical { act, source }
+fn fail<E: Into<tantivy::TantivyError>>(act: &'static str) -> impl Fn(E) -> SearchError {
+    move |error| SearchError::Lexical { act, source: error.into() }
 }
 
 /// Converts a failed write to an error, preferring the cause recorded by the disk.
@@ -296,7 +296,7 @@ impl Lexical {
         let routes = fast.str("route").map_err(fail(act))?.ok_or_else(|| damage_error(act, "no routes"))?;
         let mut route = String::new();
         if let Some(ord) = routes.term_ords(address.doc_id).next() {
-            routes.ord_to_str(ord, &mut route).map_err(|error| fail(act)(error.into()))?;
+            routes.ord_to_str(ord, &mut route).map_err(fail(act))?;
         }
         Ok(route)
     }
@@ -319,11 +319,10 @@ impl Lexical {
         for (segment_ord, segment) in searcher.segment_readers().iter().enumerate() {
             let inverted = segment.inverted_index(field).map_err(fail(act))?;
             tokens += inverted.total_num_tokens();
-            let Some(info) = inverted.get_term_info(&term).map_err(|error| fail(act)(error.into()))? else { continue };
+            let Some(info) = inverted.get_term_info(&term).map_err(fail(act))? else { continue };
             frequency += info.doc_freq;
-            let postings = inverted
-                .read_postings_from_terminfo(&info, IndexRecordOption::WithFreqs)
-                .map_err(|error| fail(act)(error.into()))?;
+            let postings =
+                inverted.read_postings_from_terminfo(&info, IndexRecordOption::WithFreqs).map_err(fail(act))?;
             let lengths = segment.get_fieldnorms_reader(field).map_err(fail(act))?;
             lists.push((segment_ord as u32, postings, lengths));
         }
@@ -372,8 +371,7 @@ impl Lexical {
         let term = Term::from_field_text(self.fields.key, &format!("{kind}:{id}"));
         for (segment_ord, segment) in searcher.segment_readers().iter().enumerate() {
             let inverted = segment.inverted_index(self.fields.key).map_err(fail(act))?;
-            let postings =
-                inverted.read_postings(&term, IndexRecordOption::Basic).map_err(|error| fail(act)(error.into()))?;
+            let postings = inverted.read_postings(&term, IndexRecordOption::Basic).map_err(fail(act))?;
             let Some(mut postings) = postings else { continue };
             let mut doc_id = postings.doc();
             while doc_id != TERMINATED {
@@ -386,17 +384,8 @@ impl Lexical {
         Ok(None)
     }
 
-    /// Returns the record at an address.
-    pub(crate) fn record(&self, searcher: &Searcher, address: DocAddress) -> Result<Record, SearchError> {
-        self.read(searcher, address)
-    }
-
-    /// Returns the parts of a record that the ranker needs.
-    pub(crate) fn outline(&self, searcher: &Searcher, address: DocAddress) -> Result<Outline, SearchError> {
-        self.read(searcher, address)
-    }
-
-    fn read<T: DeserializeOwned>(&self, searcher: &Searcher, address: DocAddress) -> Result<T, SearchError> {
+    /// Returns the [`Record`] at an address, or its [`Outline`].
+    pub(crate) fn read<T: DeserializeOwned>(&self, searcher: &Searcher, address: DocAddress) -> Result<T, SearchError> {
         let document: TantivyDocument = searcher.doc(address).map_err(fail("read"))?;
         let json = document.get_first(self.fields.record).and_then(|value| value.as_str()).unwrap_or("");
         serde_json::from_str(json)
@@ -411,7 +400,7 @@ fn strings(column: &StrColumn) -> Result<Vec<String>, SearchError> {
     column
         .dictionary()
         .sorted_ords_to_term_cb(&ordinals, |bytes| all.push(String::from_utf8_lossy(bytes).into_owned()))
-        .map_err(|error| fail("read")(error.into()))?;
+        .map_err(fail("read"))?;
     Ok(all)
 }
 
@@ -433,7 +422,7 @@ fn schema() -> (Schema, Fields) {
     let text = Kind::ALL.map(|kind| {
         let options = TextOptions::default().set_indexing_options(
             TextFieldIndexing::default()
-                .set_tokenizer(recipe::style(kind).name())
+                .set_tokenizer(Style::of(kind).name())
                 .set_index_option(IndexRecordOption::WithFreqs),
         );
         std::array::from_fn(|field| builder.add_text_field(&format!("{kind}_{field}"), options.clone()))

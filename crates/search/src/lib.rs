@@ -27,6 +27,7 @@
 #![doc = document_features::document_features!()]
 
 mod analyze;
+mod cached_file;
 pub mod damage;
 mod dense;
 mod directory;

@@ -77,16 +77,10 @@ pub(crate) fn rank(
 ) -> Result<Ranking, SearchError> {
     let kind_index = snapshot.kind_index(kind);
     let mut ranking = Ranking { records: Vec::new(), answerable: 0.0, holds_words: false };
-    if kind_index.docs.is_empty() {
+    let within = parent.and_then(|name| kind_index.parent(name));
+    if kind_index.docs.is_empty() || parent.is_some() && within.is_none() {
         return Ok(ranking);
     }
-    let within = match parent {
-        Some(name) => match kind_index.parent(name) {
-            Some(parent) => Some(parent),
-            None => return Ok(ranking),
-        },
-        None => None,
-    };
     let mut scored = score(snapshot, kind, asked, within, limit, ranker)?;
     // Exact name matches belong to the full ranking; baselines are measured without them.
     let named =
@@ -97,11 +91,10 @@ pub(crate) fn rank(
         .filter(|place| within.is_none_or(|parent| kind_index.docs[*place].parent == parent))
         .collect();
     exact.truncate(limit);
-    let read = |place: usize| snapshot.lexical.record(&snapshot.searcher, kind_index.docs[place].address);
     if !exact.is_empty() {
         ranking.answerable = 1.0;
         for place in &exact {
-            ranking.records.push(Ranked { record: read(*place)?, relevance: Relevance::EXACT });
+            ranking.records.push(Ranked { record: snapshot.read(kind, *place)?, relevance: Relevance::EXACT });
         }
         scored.hits.retain(|hit| !exact.contains(&hit.place));
     }
@@ -111,7 +104,7 @@ pub(crate) fn rank(
     for hit in scored.hits.into_iter().take(limit.saturating_sub(exact.len())) {
         // Relevance decreases monotonically with rank.
         ceiling = ceiling.min(scored.answerable * hit.probability);
-        ranking.records.push(Ranked { record: read(hit.place)?, relevance: Relevance::new(ceiling) });
+        ranking.records.push(Ranked { record: snapshot.read(kind, hit.place)?, relevance: Relevance::new(ceiling) });
     }
     Ok(ranking)
 }
@@ -209,10 +202,7 @@ pub(crate) fn evidence(
     let query = QueryScores::of(snapshot, kind, asked.text)?;
     let scores = full(snapshot, kind, asked, &query, None, limit)?;
     let Some(mut evidence) = gather(snapshot, kind, asked.text, &query, &scores, limit) else { return Ok(None) };
-    let read = |(place, need): (usize, Need)| {
-        let address = snapshot.kind_index(kind).docs[place].address;
-        Ok((snapshot.lexical.record(&snapshot.searcher, address)?, need))
-    };
+    let read = |(place, need): (usize, Need)| Ok((snapshot.read(kind, place)?, need));
     let hits = std::mem::take(&mut evidence.needs).into_iter().map(read).collect::<Result<_, SearchError>>()?;
     Ok(Some((evidence, hits)))
 }
@@ -242,10 +232,7 @@ pub(crate) fn candidates(
     let query = QueryScores::of(snapshot, kind, asked.text)?;
     let scores = first_pass(snapshot, kind, asked, &query, None, MAX_CANDIDATES)?;
     let candidates = features::candidates(snapshot, kind, asked, &query, &scores, &features::ALL)?;
-    let read = |candidate: Candidate| {
-        let address = snapshot.kind_index(kind).docs[candidate.place].address;
-        Ok((snapshot.lexical.record(&snapshot.searcher, address)?, candidate.features))
-    };
+    let read = |candidate: Candidate| Ok((snapshot.read(kind, candidate.place)?, candidate.features));
     candidates.into_iter().map(read).collect()
 }
 
@@ -347,11 +334,8 @@ fn places(
     within: Option<u32>,
 ) -> Vec<usize> {
     let kind_index = snapshot.kind_index(kind);
-    if let Some(parent) = within {
-        return kind_index.parents[parent as usize].members.iter().map(|place| *place as usize).collect();
-    }
-    if kind_index.docs.len() <= MAX_SCORED {
-        return (0..kind_index.docs.len()).collect();
+    if within.is_some() || kind_index.docs.len() <= MAX_SCORED {
+        return kind_index.members(within);
     }
     let recipe = recipe::of(kind);
     let score = |place: usize| {

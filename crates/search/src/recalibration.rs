@@ -5,23 +5,13 @@
 //! ones, plus `offset` (Platt, 1999). They are stored with a checksum next to the index; a file that is damaged, or was
 //! fitted to other relevance weights, is ignored.
 
-use std::{
-    collections::BTreeMap,
-    fs, io,
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
-    time::SystemTime,
-};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use prospector_core::Kind;
 use prospector_core::record::Relevance;
-use prospector_state::{
-    checksum::{seal, unseal},
-    create_folder, replace,
-};
 use serde::{Deserialize, Serialize};
 
-use crate::SearchError;
+use crate::{SearchError, cached_file::CachedFile};
 
 /// File name in the folder of the index.
 const NAME: &str = "recalibration.json";
@@ -111,23 +101,17 @@ struct Stored {
     kinds: Corrections,
 }
 
-/// Length and modification time of a file; `None` if it does not exist.
-type Look = Option<(u64, Option<SystemTime>)>;
-
 /// The file and its last read content.
-#[derive(Default)]
 pub(crate) struct RecalibrationFile {
-    /// `None` for an in-memory index.
-    path: Option<PathBuf>,
+    file: CachedFile<Arc<Corrections>>,
     /// Fingerprint of the relevance weights that it corrects.
     weights: String,
-    last: Mutex<Option<(Look, Arc<Corrections>)>>,
 }
 
 impl RecalibrationFile {
     /// Creates the file for the index in a folder.
     pub(crate) fn of_index(folder: Option<&Path>, weights: String) -> Self {
-        RecalibrationFile { path: folder.map(|folder| folder.join(NAME)), weights, last: Mutex::default() }
+        RecalibrationFile { file: CachedFile::new(folder, NAME), weights }
     }
 
     /// Returns the corrections currently on disk.
@@ -135,29 +119,15 @@ impl RecalibrationFile {
     /// # Errors
     /// [`SearchError::Io`] if the file cannot be read.
     pub(crate) fn corrections(&self) -> Result<Arc<Corrections>, SearchError> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let look = self.path.as_deref().and_then(look_at);
-        if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == look) {
-            return Ok(known.clone());
-        }
-        let read = Arc::new(self.read()?);
-        *last = Some((look, read.clone()));
-        Ok(read)
-    }
-
-    fn read(&self) -> Result<Corrections, SearchError> {
-        let Some(path) = &self.path else { return Ok(Corrections::new()) };
-        let bytes = match fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Corrections::new()),
-            Err(source) => return Err(SearchError::Io { act: "read", path: path.clone(), source }),
-        };
-        let stored = unseal(&bytes).ok().and_then(|content| serde_json::from_slice::<Stored>(content).ok());
-        let known = stored.filter(|stored| stored.weights == self.weights);
-        if known.is_none() {
-            tracing::warn!(path = %path.display(), "the recalibration file is damaged or of another version");
-        }
-        Ok(known.map(|stored| stored.kinds).unwrap_or_default())
+        self.file.get(|content| {
+            let Some(content) = content else { return Arc::default() };
+            let stored = content.ok().and_then(|content| serde_json::from_slice::<Stored>(content).ok());
+            let known = stored.filter(|stored| stored.weights == self.weights);
+            if known.is_none() {
+                tracing::warn!(path = ?self.file.path(), "the recalibration file is damaged or of another version");
+            }
+            Arc::new(known.map(|stored| stored.kinds).unwrap_or_default())
+        })
     }
 
     /// Sets or removes the relevance correction of a kind.
@@ -170,22 +140,12 @@ impl RecalibrationFile {
             Some(correction) => kinds.insert(kind, correction),
             None => kinds.remove(&kind),
         };
-        if let Some(path) = &self.path {
-            let failed = |source| SearchError::Io { act: "write", path: path.clone(), source };
-            let stored = Stored { weights: self.weights.clone(), kinds: kinds.clone() };
-            let content = serde_json::to_vec(&stored).map_err(|error| failed(error.into()))?;
-            path.parent().map_or(Ok(()), create_folder).map_err(failed)?;
-            replace(path, &seal(&content)).map_err(failed)?;
-        }
-        let look = self.path.as_deref().and_then(look_at);
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((look, Arc::new(kinds)));
+        let stored = Stored { weights: self.weights.clone(), kinds };
+        // Serializing a struct of numbers does not fail.
+        self.file.write(&serde_json::to_vec(&stored).unwrap_or_default())?;
+        self.file.set(Arc::new(stored.kinds));
         Ok(())
     }
-}
-
-fn look_at(path: &Path) -> Look {
-    let meta = fs::metadata(path).ok()?;
-    Some((meta.len(), meta.modified().ok()))
 }
 
 #[cfg(test)]
@@ -240,7 +200,7 @@ mod tests {
         let kinds: Vec<Kind> = ours.corrections().unwrap().keys().copied().collect();
         assert_eq!(kinds, [Kind::Document]);
         assert!(open("others").corrections().unwrap().is_empty(), "it corrects other weights");
-        fs::write(folder.path().join(NAME), b"something else").unwrap();
+        std::fs::write(folder.path().join(NAME), b"something else").unwrap();
         assert!(ours.corrections().unwrap().is_empty());
     }
 }

@@ -7,8 +7,6 @@ use prospector_core::Kind;
 use prospector_core::record::Record;
 use prospector_text::sentences;
 
-use crate::analyze::Style;
-
 /// Maximum number of text fields per kind.
 pub(crate) const FIELDS: usize = 3;
 
@@ -115,9 +113,4 @@ pub(crate) fn texts_to_embed(record: &Record) -> [String; VECTORS] {
 fn join(parts: &[&str]) -> String {
     let present: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
     present.join(" . ")
-}
-
-/// Returns the tokenization style of a kind.
-pub(crate) fn style(kind: Kind) -> Style {
-    Style::of(kind)
 }

@@ -280,12 +280,7 @@ fn fill(
         None => (Fits::default(), 0),
     };
     let lexical = Lexical::create(directory)?;
-    let entries: Vec<Entry<'_>> = records
-        .par_iter()
-        .enumerate()
-        .map(|(slot, record)| Entry { record, hash: hash(record), slot: slot as u32 })
-        .collect();
-    lexical.write(&[], &entries, &advance)?;
+    lexical.write(&[], &entries(&references, 0), &advance)?;
     let embedder = embedder.map(|embedder| embedder.model().clone());
     folder.publish(generation, &Meta { format: FORMAT, embedder, dimensions, learned_from: records.len() }, &fits)
 }
@@ -310,12 +305,13 @@ fn update(
         }
         None => 0,
     };
-    let entries: Vec<Entry<'_>> = changed
-        .iter()
-        .enumerate()
-        .map(|(at, record)| Entry { record, hash: hash(record), slot: first + at as u32 })
-        .collect();
-    old.lexical.write(stale, &entries, &advance)
+    old.lexical.write(stale, &entries(changed, first), &advance)
+}
+
+/// Returns the entries of records whose vectors are in consecutive slots.
+pub(crate) fn entries<'r>(records: &[&'r Record], first: u32) -> Vec<Entry<'r>> {
+    let slots = first..first + records.len() as u32;
+    records.par_iter().zip(slots).map(|(&record, slot)| Entry { record, hash: hash(record), slot }).collect()
 }
 
 /// Aggregates the progress of the steps of each record, from several threads.
@@ -332,7 +328,7 @@ pub(crate) fn unique(mut records: Vec<Record>) -> Vec<Record> {
 }
 
 /// Returns a 64-bit hash of the content of a record.
-pub(crate) fn hash(record: &Record) -> u64 {
+fn hash(record: &Record) -> u64 {
     let json = serde_json::to_vec(record).unwrap_or_default();
     let digest = blake3::hash(&json);
     digest.as_bytes().first_chunk::<8>().map_or(0, |bytes| u64::from_le_bytes(*bytes))

@@ -11,7 +11,7 @@ use crate::{
     SearchError,
     damage::caught,
     index::{Found, Index, Query},
-    length::check_length,
+    length::query_text,
     rank,
     ranking::{Ranker, RelevanceEvidence},
     values::{Matches, Values},
@@ -190,6 +190,14 @@ impl Index {
             }
         }
         Ok(ranked)
+    }
+}
+
+/// Rejects a query that is too long.
+fn check_length(text: &str) -> Result<(), SearchError> {
+    match query_text(text).len() == text.len() {
+        true => Ok(()),
+        false => Err(SearchError::TooLong { characters: text.chars().count() }),
     }
 }
 

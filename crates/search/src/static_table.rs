@@ -13,7 +13,7 @@ use std::{
 use rayon::prelude::*;
 use safetensors::{Dtype, SafeTensors};
 use serde::Deserialize;
-use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 use crate::embed::{EmbedError, Embedder, ModelId, Role};
 
@@ -43,11 +43,6 @@ struct Table {
     /// The start of the int8 rows in [`MODEL`].
     rows: &'static [u8],
     scales: Vec<f32>,
-}
-
-/// Returns the frequency rank of a word in the vocabulary; `None` unless it is a plain word of four letters or more.
-pub(crate) fn word_rank(word: &str) -> Option<u32> {
-    StaticTable::rank(word).filter(|_| word.len() >= 4)
 }
 
 static SHIPPED: LazyLock<Result<Arc<Table>, String>> = LazyLock::new(|| parse(MODEL, TOKENIZER).map(Arc::new));
@@ -200,18 +195,16 @@ fn words(text: &str) -> Vec<String> {
     let mut current = String::new();
     let mut before = ' ';
     for c in text.chars() {
-        if before.is_lowercase() && c.is_uppercase() && !current.is_empty() {
+        let is_blank = c.is_whitespace() || c.is_control() || c == '_';
+        let ends = is_blank || is_apart(c) || before.is_lowercase() && c.is_uppercase();
+        if ends && !current.is_empty() {
             words.push(std::mem::take(&mut current));
         }
         before = c;
-        if c.is_whitespace() || c.is_control() || c == '_' {
-            if !current.is_empty() {
-                words.push(std::mem::take(&mut current));
-            }
-        } else if is_apart(c) {
-            if !current.is_empty() {
-                words.push(std::mem::take(&mut current));
-            }
+        if is_blank {
+            continue;
+        }
+        if is_apart(c) {
             words.push(c.to_string());
         } else if c.is_ascii() {
             current.push(c.to_ascii_lowercase());
@@ -228,10 +221,6 @@ fn words(text: &str) -> Vec<String> {
 fn is_apart(c: char) -> bool {
     c.is_ascii_punctuation()
         || matches!(u32::from(c), 0x2010..=0x2027 | 0x3000..=0x303F | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF)
-}
-
-fn is_combining_mark(c: char) -> bool {
-    unicode_normalization::char::is_combining_mark(c)
 }
 
 #[derive(Deserialize)]

@@ -19,11 +19,13 @@ use prospector_state::options;
 use crate::{
     SearchError,
     damage::{Damage, Faults},
-    dense::Pair,
     directory::describe_length,
     recipe::VECTORS,
     sums::{Sums, Verified, describe_block},
 };
+
+/// The vectors of one record.
+pub(crate) type Pair = [Vec<f32>; VECTORS];
 
 /// Scales `vector` to length 1; a zero vector is unchanged.
 pub(crate) fn normalize(vector: &mut [f32]) {
@@ -50,7 +52,6 @@ pub(crate) struct Vectors {
 enum Bytes {
     Memory(Vec<u8>),
     Mapped(Mapped),
-    Empty,
 }
 
 /// The rows of a file at the time it was opened.
@@ -79,7 +80,7 @@ impl Mapped {
 impl Vectors {
     /// Creates an empty set of rows.
     pub(crate) fn none() -> Self {
-        Vectors { dimensions: 0, files: std::array::from_fn(|_| Bytes::Empty) }
+        Vectors { dimensions: 0, files: std::array::from_fn(|_| Bytes::Memory(Vec::new())) }
     }
 
     /// Creates rows in memory.
@@ -126,7 +127,6 @@ impl Vectors {
         let length = match &self.files[0] {
             Bytes::Memory(bytes) => bytes.len(),
             Bytes::Mapped(mapped) => mapped.map.len(),
-            Bytes::Empty => 0,
         };
         length / (self.dimensions + 4)
     }
@@ -138,7 +138,6 @@ impl Vectors {
         let bytes = match &self.files[vector] {
             Bytes::Memory(bytes) => bytes.get(start..end)?,
             Bytes::Mapped(mapped) => mapped.get(start, end)?,
-            Bytes::Empty => return None,
         };
         let (scale, row) = bytes.split_first_chunk::<4>()?;
         Some((f32::from_le_bytes(*scale), row))

@@ -13,13 +13,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What is stored, and where the state folder is, is up to the caller.
+//! What is stored, and where the state folder is, is up to the caller. The feature `sqlite` adds databases that several
+//! processes use concurrently.
 
 pub mod checksum;
 mod obstacle;
 mod private;
 mod replace;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 
 pub use obstacle::Obstacle;
 pub use private::{create_file, create_folder, options, tighten};
-pub use replace::{Replacement, remove_leftovers, replace, sync_folder};
+pub use replace::{Replacement, remove_leftovers, replace};

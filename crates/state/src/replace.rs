@@ -85,7 +85,16 @@ impl Replacement {
         self.file.sync_all()?;
         let folder = self.target.parent().map(Path::to_owned);
         self.finish()?;
-        folder.map_or(Ok(()), |folder| sync_folder(&folder))
+        folder.map_or(Ok(()), |folder| Replacement::sync_folder(&folder))
+    }
+
+    /// Flushes the directory entries of a folder to disk.
+    ///
+    /// # Errors
+    /// If a system call fails.
+    pub fn sync_folder(folder: &Path) -> io::Result<()> {
+        // On other systems, folders cannot be opened like files, and entries are flushed with the files.
+        if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
     }
 }
 
@@ -105,15 +114,6 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut replacement = Replacement::begin(path)?;
     replacement.file().write_all(bytes)?;
     replacement.finish()
-}
-
-/// Flushes the directory entries of a folder to disk.
-///
-/// # Errors
-/// If a system call fails.
-pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    // On other systems, folders cannot be opened like files, and entries are flushed with the files.
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 /// Removes unfinished files of killed processes from a folder, not recursively. Files of running processes are kept.

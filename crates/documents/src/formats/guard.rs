@@ -11,13 +11,11 @@ use std::{
 
 use prospector_core::work::catch_panic;
 
-use super::Refused;
 use super::limits::{MAX_ABANDONED_THREADS, MAX_TIME, STACK_BYTES};
+use super::{Refused, SAVE_AGAIN};
 
 /// Number of threads that exceeded the time limit and are still running.
 static ABANDONED: AtomicUsize = AtomicUsize::new(0);
-
-const REDO: &str = "open it in the program that made it, and save it again";
 
 /// Runs work that may panic, recurse deeply or not terminate.
 pub(super) fn run<T: Send + 'static>(work: impl FnOnce() -> Result<T, Refused> + Send + 'static) -> Result<T, Refused> {
@@ -48,13 +46,13 @@ fn run_for<T: Send + 'static>(
     }
     match receive.recv_timeout(time) {
         Ok(Ok(done)) => done,
-        Ok(Err(reason)) => Err(Refused::new(reason, REDO)),
+        Ok(Err(reason)) => Err(Refused::new(reason, SAVE_AGAIN)),
         Err(RecvTimeoutError::Timeout) => {
             ABANDONED.fetch_add(1, Ordering::Relaxed);
             let _ = over.send(());
-            Err(Refused::new(format!("reading the file takes over {} s", time.as_secs()), REDO))
+            Err(Refused::new(format!("reading the file takes over {} s", time.as_secs()), SAVE_AGAIN))
         }
-        Err(RecvTimeoutError::Disconnected) => Err(Refused::new("the parser failed", REDO)),
+        Err(RecvTimeoutError::Disconnected) => Err(Refused::new("the parser failed", SAVE_AGAIN)),
     }
 }
 

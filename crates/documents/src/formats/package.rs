@@ -13,7 +13,7 @@ use std::io::{Cursor, Read, Write};
 
 use zip::{CompressionMethod, ZipArchive, ZipWriter, result::ZipError, write::SimpleFileOptions};
 
-use super::Refused;
+use super::{Refused, SAVE_AGAIN};
 use crate::Format;
 use crate::formats::limits;
 
@@ -21,10 +21,7 @@ const LARGE: &str = "split it into several files, or export it as CSV where it i
 
 /// Detects the format of a package.
 pub(super) fn kind(bytes: &[u8]) -> Result<Format, Refused> {
-    let archive = open(bytes, |error| {
-        let reason = format!("the archive is damaged: {error}");
-        Refused::new(reason, "open it in the program that made it, and save it again")
-    })?;
+    let archive = open(bytes, |error| Refused::new(format!("the archive is damaged: {error}"), SAVE_AGAIN))?;
     let has = |part: &str| archive.index_for_name(part).is_some();
     match () {
         () if has("word/document.xml") => Ok(Format::Docx),

@@ -11,7 +11,7 @@ mod weigh;
 
 use lopdf::{Dictionary, Document, Error, LoadOptions, Object};
 
-use super::{Converted, Refused, Remark};
+use super::{Converted, Refused, Remark, SAVE_AGAIN};
 use crate::Format;
 use crate::formats::limits;
 
@@ -39,8 +39,7 @@ pub(super) fn read(bytes: &[u8], remarks: &mut Vec<Remark>) -> Result<Converted,
             Err(content::Stop::Limit(refused)) => return Err(refused),
             Err(content::Stop::Page(reason)) => {
                 drawn.push(Vec::new());
-                let advice = "open it in the program that made it, and save it again";
-                remarks.push((format!("page {} could not be read: {reason}", n + 1), advice.into()));
+                remarks.push((format!("page {} could not be read: {reason}", n + 1), SAVE_AGAIN.into()));
             }
         }
     }

@@ -1,9 +1,9 @@
 //! The tables of the store, and migrations from earlier versions.
 
-/// Marks a file as a fact store (`PFct`), so that no other database is ever written to.
-pub(super) const APPLICATION: i64 = 0x5046_6374;
-/// The schema version.
-pub(super) const VERSION: i64 = 3;
+use prospector_state::sqlite::Layout;
+
+/// The application id is `PFct`.
+pub(super) const LAYOUT: Layout = Layout { name: "fact store", application: 0x5046_6374, version: 3, upgrade };
 
 /// `apart` is the id of the owner to whom a fact is private, empty if shared; `owner` and `said_by` are the id and the
 /// label of its author, empty for the local user.
@@ -20,8 +20,6 @@ CREATE TABLE IF NOT EXISTS unresolved (
     last_asked TEXT NOT NULL, first_asked TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (key, owner)
 );
-PRAGMA application_id = 1346790260;
-PRAGMA user_version = 3;
 ";
 
 /// Migrates version 1 to version 2.
@@ -47,7 +45,7 @@ DROP TABLE unresolved_before;
 ";
 
 /// Returns the statements that migrate from a version; 0 is an empty file.
-pub(super) fn upgrade(version: i64) -> String {
+fn upgrade(version: i64) -> String {
     match version {
         1 => [FROM_VERSION_1, PUT_ASIDE, FACTS, READ_BACK].concat(),
         2 => [PUT_ASIDE, FACTS, READ_BACK].concat(),

@@ -12,7 +12,7 @@ use super::{column, database, find_table, table};
 use crate::{
     SchemaDiscovery,
     discovery::PreparedDatabase,
-    joins::Join,
+    joins::{Join, references},
     likely_keys::LikelyKey,
     shared_keys::{self, SharedKey},
 };
@@ -101,7 +101,7 @@ async fn find_path(known: &PreparedDatabase, from: usize, to: usize) -> FoundPat
     let parents = path.as_deref().map(|path| known.joins.find_shared_parents(path)).unwrap_or_default();
     if !known.joins.are_joined(from, to) && (path.is_none() || !parents.is_empty()) {
         let ends = [&tables[from], &tables[to]];
-        if let Some(key) = shared_keys::find(known.connector.as_deref(), ends, MAX_WAIT).await {
+        if let Some(key) = shared_keys::find(known.free_rows(), ends, MAX_WAIT).await {
             return describe_shared(&key, ends);
         }
     }
@@ -175,10 +175,7 @@ impl ToolOutput for Relationships {
 
 /// Returns the referencing columns of a table, each with its join.
 fn keys(table: &Table) -> impl Iterator<Item = (&str, Join)> {
-    table.foreign_keys.iter().flat_map(move |key| {
-        key.columns.iter().zip(&key.references).map(move |(own, other)| {
-            let join = Join { from: format!("{}.{own}", table.name), to: format!("{}.{other}", key.table) };
-            (key.table.as_str(), join)
-        })
+    references(table).map(move |(own, target, other)| {
+        (target, Join { from: format!("{}.{own}", table.name), to: format!("{target}.{other}") })
     })
 }

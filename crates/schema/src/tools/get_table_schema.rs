@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     discovery::{SchemaDiscovery, read_profile},
-    joins::JoinEnd,
+    joins::{JoinEnd, references},
     profile::{Profile, ProfileError},
 };
 
@@ -125,9 +125,5 @@ impl ToolOutput for TableSchema {
 
 /// Returns the columns that a column references.
 fn list_references(table: &prospector_connect::table::Table, column: &str) -> Vec<JoinEnd> {
-    (table.foreign_keys.iter())
-        .flat_map(|key| key.columns.iter().zip(&key.references).map(move |(own, other)| (own, &key.table, other)))
-        .filter(|(own, ..)| *own == column)
-        .map(|(_, table, other)| JoinEnd::new(table, other))
-        .collect()
+    references(table).filter(|(own, ..)| *own == column).map(|(_, table, other)| JoinEnd::new(table, other)).collect()
 }

@@ -5,24 +5,14 @@ use std::sync::Arc;
 use prospector_connect::source::SourceKind;
 use prospector_connect::sql::Dialect;
 use prospector_core::record::Resource;
-use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
+use prospector_core::tool::{Effect, ListArgs, Page, Part, Tool, ToolError, ToolOutput};
 use prospector_text::cut;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::{LISTED, database};
+use super::database;
 use crate::{Database, SchemaDiscovery, render::SHOWN};
 
 pub(super) struct ListDatabases(pub(super) Arc<SchemaDiscovery>);
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Args {
-    /// Maximum number; default 50.
-    limit: Option<usize>,
-    /// Number to skip.
-    offset: Option<usize>,
-}
 
 #[derive(Clone, Serialize)]
 pub(super) struct Item {
@@ -44,10 +34,10 @@ impl Tool for ListDatabases {
         "Lists databases with their descriptions and table counts. To find tables, prefer search_tables.";
     const MORE: &'static str = "call again with limit and offset";
     const EFFECT: Effect = Effect::Reads;
-    type Args = Args;
+    type Args = ListArgs;
     type Output = Page<Item>;
 
-    async fn call(&self, args: Args) -> Result<Page<Item>, ToolError> {
+    async fn call(&self, args: ListArgs) -> Result<Page<Item>, ToolError> {
         let sql = |database: &Database| {
             let dialect = self.0.dialect(&database.name).map(Dialect::id);
             dialect.filter(|dialect| !dialect.starts_with(database.kind.as_str()))
@@ -59,7 +49,7 @@ impl Tool for ListDatabases {
             description: cut::line(&database.description, SHOWN),
             tables: database.tables.len(),
         });
-        Ok(Page::cut(items.collect(), args.offset.unwrap_or(0), args.limit.unwrap_or(LISTED)))
+        Ok(Page::of_list(items.collect(), args))
     }
 }
 

@@ -8,8 +8,11 @@ use prospector_text::cut;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LISTED, database, find_database, members, table};
+use super::{database, find_database, members, table};
 use crate::{SchemaDiscovery, families::TableFamily, render::SHOWN};
+
+/// Default number of tables in a list.
+const LISTED: usize = 50;
 
 pub(super) struct ListTables(pub(super) Arc<SchemaDiscovery>);
 

@@ -27,9 +27,6 @@ use crate::{
     naming::position_of,
 };
 
-/// Default number of items in a list.
-const LISTED: usize = 50;
-
 impl SchemaDiscovery {
     /// Returns the tools; searches use an index of [`SchemaDiscovery::records`].
     pub fn tools(self: &Arc<Self>, index: &Index) -> Toolset {

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     discovery::{PreparedDatabase, SchemaDiscovery},
     joins::{JoinEnd, KeyJoin, KeyNature},
-    key_match::{self, Extent, KeyEnd},
+    key_match::{self, Extent},
     render::brief,
     shared_keys,
 };
@@ -216,7 +216,7 @@ impl Place<'_> {
 
     /// Whether its rows can be read.
     fn has_rows(&self) -> bool {
-        self.known.connector.as_ref().is_some_and(|connector| connector.has_data())
+        self.known.rows().is_some()
     }
 }
 
@@ -330,17 +330,12 @@ async fn infer_keys(places: &[Place<'_>]) -> Vec<InferredKey> {
     });
     let measured = likely.take(MAX_JOINS).enumerate().map(|(number, ((from, to), key))| async move {
         let (referring, other) = (&places[from], &places[to]);
-        let ends = [(referring.table(), &key.from), (other.table(), &key.to)];
-        let connector = referring.known.connector.as_deref();
-        let matching = match connector.filter(|source| source.has_data() && !source.kind().is_metered()) {
-            Some(source) if number < MAX_MEASURED => {
-                let [from, to] = ends.map(|(table, column)| KeyEnd { table: &table.name, column });
-                key_match::measure(source, from, to, Extent::SEARCH).await
-            }
+        let ends = (JoinEnd::new(&referring.table().name, &key.from), JoinEnd::new(&other.table().name, &key.to));
+        let matching = match referring.known.free_rows() {
+            Some(source) if number < MAX_MEASURED => key_match::measure(source, &ends.0, &ends.1, Extent::SEARCH).await,
             _ => None,
         };
-        let [from_end, to_end] = ends.map(|(table, column)| JoinEnd::new(&table.name, column));
-        let join = KeyJoin { pairs: vec![(from_end, to_end)], nature: KeyNature::Inferred { matching } };
+        let join = KeyJoin { pairs: vec![ends], nature: KeyNature::Inferred { matching } };
         matching.is_none_or(|share| share >= MIN_MATCHING).then_some(InferredKey { places: (from, to), join })
     });
     let mut found: Vec<InferredKey> = join_all(measured).await.into_iter().flatten().collect();
@@ -360,7 +355,7 @@ async fn find_shared_keys(places: &[Place<'_>]) -> Vec<InferredKey> {
     let pairs = (0..places.len()).flat_map(|a| (a + 1..places.len()).map(move |b| (a, b)));
     let looked_up = pairs.filter(|(a, b)| is_apart(*a, *b)).map(|(a, b)| async move {
         let tables = [places[a].table(), places[b].table()];
-        let key = shared_keys::find(places[a].known.connector.as_deref(), tables, MAX_WAIT).await?;
+        let key = shared_keys::find(places[a].known.free_rows(), tables, MAX_WAIT).await?;
         let pair = |[from, to]: &[String; 2]| (JoinEnd::new(&tables[0].name, from), JoinEnd::new(&tables[1].name, to));
         let pairs = key.references.iter().map(|reference| pair(&reference.columns)).collect();
         Some(InferredKey { places: (a, b), join: KeyJoin { pairs, nature: KeyNature::Shared } })

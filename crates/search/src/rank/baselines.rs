@@ -17,10 +17,7 @@ pub(super) fn scores(
     ranker: Ranker,
 ) -> Vec<(f32, usize)> {
     let kind_index = snapshot.kind_index(kind);
-    let places: Vec<usize> = match within {
-        Some(parent) => kind_index.parents[parent as usize].members.iter().map(|place| *place as usize).collect(),
-        None => (0..kind_index.docs.len()).collect(),
-    };
+    let places = kind_index.members(within);
     let by = |score: &dyn Fn(usize) -> Option<f32>| {
         let mut scores: Vec<(f32, usize)> =
             places.iter().filter_map(|place| score(*place).map(|score| (score, *place))).collect();

@@ -13,7 +13,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 use prospector_core::Kind;
 use serde::Deserialize;
 
-use super::named::numbers;
+use super::named::{ModelError, in_order, numbers};
 use crate::recipe;
 
 /// The relevance threshold: hits below it are weak.
@@ -179,19 +179,8 @@ fn judge_as(kind: Kind) -> Kind {
 }
 
 /// Checks that the shipped weights are valid.
-pub(crate) fn check() -> Result<(), &'static ModelError> {
+pub(super) fn check() -> Result<(), &'static ModelError> {
     MODEL.as_ref().map(drop)
-}
-
-/// An error in the weights file.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ModelError {
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
-    #[error("unknown feature `{0}`")]
-    Evidence(String),
-    #[error("missing weights for {0}")]
-    Kind(Kind),
 }
 
 #[derive(Deserialize)]
@@ -212,17 +201,8 @@ fn weigh(named: NamedWeights) -> Result<Weights, ModelError> {
     Ok(Weights { answerable: regression(named.answerable, ANSWERABILITY)?, needed: regression(named.needed, NEED)? })
 }
 
-fn regression<const N: usize>(named: BTreeMap<String, f32>, names: &[&str]) -> Result<Regression<N>, ModelError> {
-    let mut found = Regression { intercept: 0.0, weights: [0.0; N] };
-    for (name, weight) in named {
-        if name == "intercept" {
-            found.intercept = weight;
-            continue;
-        }
-        let at = names.iter().position(|known| *known == name).filter(|at| *at < N);
-        found.weights[at.ok_or(ModelError::Evidence(name))?] = weight;
-    }
-    Ok(found)
+fn regression<const N: usize>(mut named: BTreeMap<String, f32>, names: &[&str]) -> Result<Regression<N>, ModelError> {
+    Ok(Regression { intercept: named.remove("intercept").unwrap_or(0.0), weights: in_order(named, names)? })
 }
 
 #[cfg(test)]
@@ -256,9 +236,7 @@ mod tests {
     #[test]
     fn rejects_unknown_features() {
         let one = r#"{"answerable": {"intercept": -1, "beauty": 1}, "needed": {}}"#;
-        assert!(
-            matches!(parse(&format!(r#"{{"table": {one}}}"#)), Err(ModelError::Evidence(name)) if name == "beauty")
-        );
+        assert!(matches!(parse(&format!(r#"{{"table": {one}}}"#)), Err(ModelError::Feature(name)) if name == "beauty"));
         assert!(matches!(parse("{}"), Err(ModelError::Kind(Kind::Table))));
     }
 }

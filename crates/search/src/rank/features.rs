@@ -79,7 +79,7 @@ pub(super) fn candidates(
     let mut at = 0;
     while at < places.len() {
         let place = places[at];
-        let outline = snapshot.lexical.outline(&snapshot.searcher, snapshot.kind_index(kind).docs[place].address)?;
+        let outline: Outline = snapshot.read(kind, place)?;
         let expands = at < JOINED_FROM || question.values.contains_key(&place);
         let mut joined = Vec::new();
         if joins_count || expands {

@@ -7,7 +7,10 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use prospector_core::Kind;
 
-use super::features::{Features, NAMES};
+use super::{
+    features::{Features, NAMES},
+    named::{ModelError, in_order},
+};
 use crate::SearchError;
 
 /// The feature weights per kind; `None` if candidates are not re-ranked.
@@ -15,25 +18,11 @@ type Model = [Option<Features>; Kind::ALL.len()];
 
 static MODEL: LazyLock<Result<Model, ModelError>> = LazyLock::new(|| parse(include_str!("../../model/ranker.json")));
 
-/// An error in the weights file.
-#[derive(Debug, thiserror::Error)]
-enum ModelError {
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
-    #[error("unknown feature `{0}`")]
-    Feature(String),
-}
-
 fn parse(text: &str) -> Result<Model, ModelError> {
     let kinds: BTreeMap<Kind, BTreeMap<String, f32>> = serde_json::from_str(text)?;
     let mut model = [None; Kind::ALL.len()];
     for (kind, named) in kinds {
-        let mut weights = [0.0; NAMES.len()];
-        for (name, weight) in named {
-            let at = NAMES.iter().position(|known| *known == name).ok_or(ModelError::Feature(name))?;
-            weights[at] = weight;
-        }
-        model[kind as usize] = Some(Features::new(weights));
+        model[kind as usize] = Some(Features::new(in_order(named, NAMES)?));
     }
     Ok(model)
 }
@@ -43,8 +32,8 @@ fn parse(text: &str) -> Result<Model, ModelError> {
 /// # Errors
 /// [`SearchError::Ranker`] if they are not.
 pub(crate) fn check() -> Result<(), SearchError> {
-    MODEL.as_ref().map(drop).map_err(|error| SearchError::Ranker { reason: error.to_string() })?;
-    super::calibrate::check().map_err(|error| SearchError::Ranker { reason: error.to_string() })
+    let checked = MODEL.as_ref().map(drop).and_then(|()| super::calibrate::check());
+    checked.map_err(|error| SearchError::Ranker { reason: error.to_string() })
 }
 
 /// Returns the feature weights of a kind; `None` if its candidates keep the order of the first pass.

@@ -1,46 +1,30 @@
 //! The values file: loaded by the first search that needs it, and reloaded when replaced.
 
 use std::{
-    fs::{self, File},
-    io::{self, Read},
+    fs::File,
+    io::Read,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
-    time::SystemTime,
+    sync::Arc,
 };
 
-use prospector_state::{
-    checksum::{SEAL_BYTES, seal, unseal},
-    create_folder, replace,
-};
+use prospector_state::checksum::SEAL_BYTES;
 
 use super::store::Values;
-use crate::{SearchError, damage::Damage};
+use crate::{SearchError, cached_file::CachedFile, damage::Damage};
 
 /// File name in the folder of the index.
 const NAME: &str = "values.bin";
 
-/// Length and modification time of a file; `None` if it does not exist.
-type Look = Option<(u64, Option<SystemTime>)>;
+/// The values of a file; `None` if it does not exist or has another version.
+type Content = Result<Option<Arc<Values>>, Damage>;
 
 /// The file and its last read content.
-#[derive(Default)]
-pub(crate) struct ValuesFile {
-    /// `None` if the values are only in memory.
-    path: Option<PathBuf>,
-    last: Mutex<Option<LastRead>>,
-}
-
-/// The last read content, with the metadata of the file.
-#[derive(Clone)]
-struct LastRead {
-    look: Look,
-    values: Result<Option<Arc<Values>>, Damage>,
-}
+pub(crate) struct ValuesFile(CachedFile<Content>);
 
 impl ValuesFile {
     /// Creates the file for the index in a folder; empty for an in-memory index.
     pub(crate) fn of_index(folder: Option<&Path>) -> Self {
-        ValuesFile { path: folder.map(|folder| folder.join(NAME)), last: Mutex::default() }
+        ValuesFile(CachedFile::new(folder, NAME))
     }
 
     /// Returns the values; `None` if the file does not exist or has another version.
@@ -49,14 +33,7 @@ impl ValuesFile {
     /// - [`SearchError::Damaged`] if the file does not match its checksum.
     /// - [`SearchError::Io`] if it cannot be read.
     pub(crate) fn values(&self) -> Result<Option<Arc<Values>>, SearchError> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let look = self.path.as_deref().and_then(look_at);
-        if let Some(known) = last.as_ref().filter(|known| known.look == look) {
-            return known.values.clone().map_err(SearchError::Damaged);
-        }
-        let values = self.read()?.map(|values| values.map(Arc::new));
-        *last = Some(LastRead { look, values: values.clone() });
-        values.map_err(SearchError::Damaged)
+        self.0.get(decode)?.map_err(SearchError::Damaged)
     }
 
     /// Checks that the last read content was intact, if the file is unchanged since. Does not read the file.
@@ -64,29 +41,7 @@ impl ValuesFile {
     /// # Errors
     /// [`SearchError::Damaged`] if it was not.
     pub(crate) fn check(&self) -> Result<(), SearchError> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let look = self.path.as_deref().and_then(look_at);
-        let known = last.as_ref().filter(|known| known.look == look);
-        known.map_or(Ok(()), |known| {
-            known.values.as_ref().map(drop).map_err(|damage| SearchError::Damaged(damage.clone()))
-        })
-    }
-
-    /// Reads and verifies the file.
-    ///
-    /// # Errors
-    /// [`SearchError::Io`] if it cannot be read.
-    fn read(&self) -> Result<Result<Option<Values>, Damage>, SearchError> {
-        let Some(path) = &self.path else { return Ok(Ok(None)) };
-        let bytes = match fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ok(None)),
-            Err(source) => return Err(SearchError::Io { act: "read", path: path.clone(), source }),
-        };
-        Ok(match unseal(&bytes) {
-            Ok(content) => Ok(Values::decode(content.to_vec())),
-            Err(broken) => Err(Damage::new(path, broken.to_string())),
-        })
+        self.0.peek().map_or(Ok(()), |known| known.map(drop).map_err(SearchError::Damaged))
     }
 
     /// Verifies the file; returns its path and damage, or `None` if it does not exist.
@@ -94,14 +49,14 @@ impl ValuesFile {
     /// # Errors
     /// [`SearchError::Io`] if it cannot be read.
     pub(crate) fn examine(&self) -> Result<Option<(PathBuf, Option<Damage>)>, SearchError> {
-        let there = self.path.clone().filter(|path| path.exists());
-        there.map(|path| Ok((path, self.read()?.err()))).transpose()
+        let there = self.0.path().filter(|path| path.exists());
+        there.map(|path| Ok((path.to_owned(), self.0.read(decode)?.err()))).transpose()
     }
 
     /// Identifies the values on disk; `None` without values.
     pub(crate) fn stamp(&self) -> Option<String> {
         let mut head = Vec::with_capacity(SEAL_BYTES);
-        File::open(self.path.as_deref()?).ok()?.take(SEAL_BYTES as u64).read_to_end(&mut head).ok()?;
+        File::open(self.0.path()?).ok()?.take(SEAL_BYTES as u64).read_to_end(&mut head).ok()?;
         Some(blake3::hash(&head).to_hex().to_string())
     }
 
@@ -110,30 +65,28 @@ impl ValuesFile {
     /// # Errors
     /// [`SearchError::Io`] if they cannot be written; nothing is changed then.
     pub(crate) fn write(&self, content: &[u8]) -> Result<(), SearchError> {
-        if let Some(path) = &self.path {
-            let failed = |source| SearchError::Io { act: "write", path: path.clone(), source };
-            path.parent().map_or(Ok(()), create_folder).map_err(failed)?;
-            replace(path, &seal(content)).map_err(failed)?;
-        }
+        self.0.write(content)?;
         self.hold(content.to_vec());
         Ok(())
     }
 
     /// Uses these values in memory until the file is replaced.
     pub(crate) fn hold(&self, content: Vec<u8>) {
-        let look = self.path.as_deref().and_then(look_at);
-        let values = Ok(Values::decode(content).map(Arc::new));
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastRead { look, values });
+        self.0.set(Ok(Values::decode(content).map(Arc::new)));
     }
 }
 
-fn look_at(path: &Path) -> Look {
-    let meta = fs::metadata(path).ok()?;
-    Some((meta.len(), meta.modified().ok()))
+fn decode(content: Option<Result<&[u8], Damage>>) -> Content {
+    let content = content.transpose()?;
+    Ok(content.and_then(|content| Values::decode(content.to_vec())).map(Arc::new))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use prospector_state::checksum::seal;
+
     use super::super::store::{encode, tests::set};
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use prospector_text::periods::MONTHS;
+use chrono::{Month, Weekday};
 use prospector_text::stop_words::{OF_QUERIES, OF_TABLE_QUERIES};
 
 use super::fold::{Word, join, key, words};
@@ -20,39 +20,12 @@ const MAX_QUOTED_BYTES: usize = 200;
 const QUOTES: [(char, char); 7] =
     [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’'), ('«', '»'), ('„', '“')];
 
-/// Capitalised words that are not names, in addition to months: calendar words and imperatives.
-const NO_NAMES: [&str; 26] = [
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "jun",
-    "jul",
-    "aug",
-    "sep",
-    "oct",
-    "nov",
-    "dec",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-    "i",
-    "id",
-    "sql",
-    "json",
-    "csv",
-    "api",
-    "url",
-    "pdf",
-];
+/// Capitalised words that are not names, in addition to months and weekdays.
+const NO_NAMES: [&str; 8] = ["i", "id", "sql", "json", "csv", "api", "url", "pdf"];
 
 /// Returns whether a capitalised word is not a name.
 fn names_nothing(word: &str) -> bool {
-    MONTHS.contains(&word) || NO_NAMES.contains(&word)
+    word.parse::<Month>().is_ok() || word.parse::<Weekday>().is_ok() || NO_NAMES.contains(&word)
 }
 
 /// The form of a phrase, strongest evidence first.
