@@ -20,7 +20,7 @@ use crate::{
     catalog::{Next, answer_catalog},
     question::{decline_too_long, find_phrases, is_new_form, is_too_long, strip_repeat},
     render::{
-        UNDERSTOOD, WHO, read_asked, read_choices, render_again, render_choices, render_computed, render_nearest,
+        UNDERSTOOD, WHO, read_asked, read_choices, render_again, render_choices, render_computed, render_declined,
         render_verified, write,
     },
 };
@@ -108,7 +108,7 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
         (Some((asked, _)), _) => asked.clone(),
         (None, None) => question.to_owned(),
         (None, Some(Ok(whole))) => whole,
-        (None, Some(Err(reason))) => return say(decline(question, &results, reason)),
+        (None, Some(Err(reason))) => return say(decline(question, &results, reason, &[])),
     };
     match of(COMPUTE).filter(|_| can_run) {
         Some(computed) if !computed.is_error => {
@@ -127,7 +127,7 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
                     say(render_verified(rows, &data["parameters"], understood))
                 }
                 (None, Some(failed)) => say(answer_failed(question, &results, failed)),
-                (None, None) => say(decline(question, &results, "the call limit was reached before the query")),
+                (None, None) => say(decline(question, &results, "the call limit was reached before the query", &[])),
             }
         }
         Some(failed) => say(answer_failed(question, &results, failed)),
@@ -141,9 +141,9 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
             call(can_run.then_some(compute).into_iter().chain(calls).collect())
         }
         None if turn.mode == Mode::Knowledge => say(explain(question, &results, MIN_EXPLANATION_RELEVANCE)
-            .unwrap_or_else(|| decline(question, &results, "no fact or document of the catalog explains it"))),
-        None if can_run => say(decline(question, &results, "the call limit was reached before the query")),
-        None => say(decline(question, &results, "no database of the catalog contains rows")),
+            .unwrap_or_else(|| decline(question, &results, "no fact or document of the catalog explains it", &[]))),
+        None if can_run => say(decline(question, &results, "the call limit was reached before the query", &[])),
+        None => say(decline(question, &results, "no database of the catalog contains rows", &[])),
     }
 }
 
@@ -153,9 +153,13 @@ fn offer(question: &str, results: &[(&ToolCall, &ToolResult)], data: &Value, cho
         return defined;
     }
     let choices: Vec<String> = choices.iter().map(write).collect();
-    let known: Vec<String> = list_definitions(question, results).into_iter().map(render_definition).collect();
-    let render = if data["nearest"] == true { render_nearest } else { render_choices };
-    render(&choices, &write(&data["reason"]), &known)
+    let reason = write(&data["reason"]);
+    if data["nearest"] != true {
+        let known: Vec<String> = list_definitions(question, results).into_iter().map(render_definition).collect();
+        return render_choices(&choices, &reason, &known);
+    }
+    let passage = (data["asks_for_figures"] != true).then(|| find_passage(question, results)).flatten();
+    passage.unwrap_or_else(|| decline(question, results, &reason, &choices))
 }
 
 /// Returns the calls that find definitions, tables and documents for a question.
@@ -255,19 +259,21 @@ fn answer_failed(question: &str, results: &[(&ToolCall, &ToolResult)], failed: &
     if let Some(defined) = define(question, results) {
         return defined;
     }
-    // If a table is nearly as relevant, the passage describes its rows and is not an answer.
-    let table = hits(results, "table").map(relevance).fold(0.0, f64::max);
-    let least = MIN_PASSAGE_RELEVANCE.max(table + PASSAGE_MARGIN);
-    let found = if data["error"] == NO_FIGURES { list_explanations(question, results, least) } else { Vec::new() };
-    if !found.is_empty() && covers(&found, question) { join(&found) } else { decline(question, results, reason) }
+    let passage = (data["error"] == NO_FIGURES).then(|| find_passage(question, results)).flatten();
+    passage.unwrap_or_else(|| decline(question, results, reason, &[]))
 }
 
-fn decline(question: &str, results: &[(&ToolCall, &ToolResult)], reason: &str) -> String {
-    let stop = if reason.ends_with('?') { "" } else { "." };
-    let mut text = format!(
-        "{DECLINED}: {reason}{stop}\n\nThe built-in planner counts, adds up, averages and ranks rows by \
-        dates, columns and values: rephrase the question in those terms, or connect a language model."
-    );
+/// Returns the passages that cover a question.
+fn find_passage(question: &str, results: &[(&ToolCall, &ToolResult)]) -> Option<String> {
+    // If a table is nearly as relevant, the passage describes its rows and is not an answer.
+    let table = hits(results, "table").map(relevance).fold(0.0, f64::max);
+    let found = list_explanations(question, results, MIN_PASSAGE_RELEVANCE.max(table + PASSAGE_MARGIN));
+    (!found.is_empty() && covers(&found, question)).then(|| join(&found))
+}
+
+/// Declines a question with the reason, the closest queries as choices, and the nearest sources.
+fn decline(question: &str, results: &[(&ToolCall, &ToolResult)], reason: &str, choices: &[String]) -> String {
+    let mut text = render_declined(reason, choices);
     let definitions = list_definitions(question, results);
     let is_near = |kind: &&str| hits(results, kind).any(|hit| relevance(hit) >= MIN_RELEVANCE);
     let operations: Vec<String> = (hits(results, "operation").filter(|hit| relevance(hit) >= MIN_OPERATION_RELEVANCE))
@@ -279,7 +285,7 @@ fn decline(question: &str, results: &[(&ToolCall, &ToolResult)], reason: &str) -
     if !operations.is_empty() {
         text.push_str(&format!("\n\nOperations that may answer it: {}.", operations.join(", ")));
     }
-    if !["table", "document", "operation"].iter().any(is_near) && definitions.is_empty() {
+    if choices.is_empty() && !["table", "document", "operation"].iter().any(is_near) && definitions.is_empty() {
         text.push_str(&format!("\n\n{OUT_OF_SCOPE}: nothing in the catalog matches it."));
     }
     // Without brackets: a passage that does not answer the question is no citation.

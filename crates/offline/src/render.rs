@@ -60,19 +60,27 @@ pub(crate) fn render_verified(answer: &Value, given: &Value, understood: Option<
 
 /// Renders the possible meanings of a question as choices, with the definitions of its terms.
 pub(crate) fn render_choices(choices: &[String], reason: &str, definitions: &[String]) -> String {
-    format!("{CHOICES} {}\n\n{}", end(reason), number(choices, definitions))
+    let known: String = definitions.iter().map(|definition| format!("\n\n{definition}")).collect();
+    format!("{CHOICES} {}\n\n{}{known}\n\n{WHO}", end(reason), number(choices))
 }
 
-/// Renders a declined question with the closest queries as choices.
-pub(crate) fn render_nearest(choices: &[String], reason: &str, definitions: &[String]) -> String {
+/// Renders why a question is declined, with the closest queries as choices.
+pub(crate) fn render_declined(reason: &str, choices: &[String]) -> String {
+    let reason = reason.trim_end_matches('.');
     let stop = if reason.ends_with('?') { "" } else { "." };
-    format!("{DECLINED}: {reason}{stop} The closest queries are:\n\n{}", number(choices, definitions))
+    let next = match choices {
+        [] => "\n\nThe built-in planner counts, adds up, averages and ranks rows by dates, columns and values: rephrase the question in \
+               those terms, or connect a language model."
+            .to_owned(),
+        choices => format!(" The closest queries are:\n\n{}", number(choices)),
+    };
+    format!("{DECLINED}: {reason}{stop}{next}")
 }
 
 /// Renders the choices of a question again, for a reply with a number that is not one of them.
 pub(crate) fn render_again(reply: usize, question: &str, choices: &[String]) -> String {
     let question = one_line(question);
-    format!("{CHOICES} {reply}{NOT_OFFERED}{question}”; only the numbers below are.\n\n{}", number(choices, &[]))
+    format!("{CHOICES} {reply}{NOT_OFFERED}{question}”; only the numbers below are.\n\n{}\n\n{WHO}", number(choices))
 }
 
 /// Parses the question of an answer that offers its choices again.
@@ -82,11 +90,10 @@ pub(crate) fn read_asked(answer: &str) -> Option<&str> {
     asked.rsplit_once('”').map(|(asked, _)| asked)
 }
 
-/// Renders choices as numbered lines, and the definitions of the terms of the question.
-fn number(choices: &[String], definitions: &[String]) -> String {
+/// Renders choices as numbered lines.
+fn number(choices: &[String]) -> String {
     let lines: Vec<String> = choices.iter().enumerate().map(|(at, choice)| format!("{}. {choice}", at + 1)).collect();
-    let known: String = definitions.iter().map(|definition| format!("\n\n{definition}")).collect();
-    format!("{}\n\nReply with a number, or rephrase the question.{known}\n\n{WHO}", lines.join("\n"))
+    format!("{}\n\nReply with a number, or rephrase the question.", lines.join("\n"))
 }
 
 /// Parses the choices that an answer offered.

@@ -2,6 +2,7 @@
 
 use prospector_connect::filter::FilterOp;
 use prospector_connect::query::Aggregation;
+use prospector_text::identifiers;
 
 use super::intent::{Existence, Group, Measure, to_number};
 use super::lower::find_unit;
@@ -32,9 +33,22 @@ impl Assembly<'_> {
         };
         let bounds = [(op, found.1)];
         // `a price of 20 or more`: the column precedes the number.
+        let filters = self.intent.filters.len();
         let is_compared = self.compare_column(at.min(found.0), after, &bounds) || self.compare_count(after, &bounds);
+        if let Some((place, ..)) = self.intent.filters.get(filters) {
+            self.take_unit(*place, self.parts[found.0].span.end());
+        }
         self.used[found.0] |= is_compared;
         is_compared
+    }
+
+    /// Uses the word after a number that is the unit in the name of its column: `kg` of `weight_kg`.
+    fn take_unit(&mut self, place: Place, at: usize) {
+        let unit = self.question.tokens.get(at).map(|token| token.lower.as_str());
+        let words = identifiers::words(&self.scope.column(place).name);
+        if words.len() > 1 && words.last().map(String::as_str) == unit {
+            self.units.push(at);
+        }
     }
 
     /// Compares the number of rows of the table that follows: `with more than 5 orders`.

@@ -76,7 +76,7 @@ pub(super) fn vary(scope: &Scope<'_>, scored: Scored) -> Vec<Scored> {
 /// Returns a table that only unused parts name and that no key connects to the subject.
 fn find_apart(scope: &Scope<'_>, parts: &[Part], assembly: &Assembly<'_>) -> Option<usize> {
     let subject = assembly.intent.subject;
-    let is_apart = |table: &usize| scope.distance(subject, *table).or(scope.distance(*table, subject)).is_none();
+    let is_apart = |table: &usize| !scope.are_connected(subject, *table);
     let unused = parts.iter().zip(&assembly.used).filter(|(part, is_used)| !**is_used && part.score == 1.0);
     unused.filter_map(|(part, _)| part.element()).find_map(|element| {
         let tables: Vec<usize> = match element {
@@ -112,6 +112,7 @@ pub(super) fn judge(question: &Question, parts: &[Part], assembly: &Assembly<'_>
             }
         }
     }
+    assembly.units.iter().for_each(|at| covered[*at] = 1.0);
     // An identifier is one name: it is covered as a whole or not at all.
     for name in &question.identifiers {
         let is_whole =

@@ -111,7 +111,7 @@ fn describe_aggregate(aggregation: Aggregation, column: Option<String>) -> Strin
 fn describe_period(scope: &Scope<'_>, intent: &Intent) -> String {
     let Some((from, to)) = &intent.period else { return String::new() };
     let days = match &intent.time {
-        Some(Time::Day(place)) if scope.known_time(intent.subject, &[]).is_none() => {
+        Some(time @ Time::Day(place)) if scope.known_time(intent.subject, &[]).as_ref() != Some(time) => {
             format!(", {}", name_column(scope, intent.subject, *place))
         }
         _ => String::new(),

@@ -11,7 +11,7 @@ use super::operators::Operator;
 use super::parts::Part;
 use super::question::stems;
 use super::roles::Assembly;
-use super::scope::Presence;
+use super::scope::{Place, Presence};
 
 impl Assembly<'_> {
     pub(super) fn allows_existence(&self) -> bool {
@@ -22,6 +22,7 @@ impl Assembly<'_> {
     /// Handles date columns that are named without a period: `shipped orders` have a shipping date. A whole name of
     /// a column is not a condition: the date itself may be requested. Returns `false` if a column cannot be reached.
     pub(super) fn take_days(&mut self) -> bool {
+        let is_rows = matches!(self.intent.measure, Measure::Rows(_));
         for place in std::mem::take(&mut self.times) {
             if self.scope.distance(self.intent.subject, place.0).is_none() {
                 return false;
@@ -40,7 +41,10 @@ impl Assembly<'_> {
             if left.is_empty() && self.scope.column(place).nullable {
                 self.intent.filters.push((place, FilterOp::Neq, Value::Null));
             }
-            left.into_iter().for_each(|at| self.used[at] = false);
+            // A list shows the date.
+            let is_shown = |at: &usize| is_rows && self.question.stems(self.parts[*at].span) == name;
+            let unused: Vec<usize> = left.into_iter().filter(|at| !is_shown(at)).collect();
+            unused.into_iter().for_each(|at| self.used[at] = false);
         }
         true
     }
@@ -89,6 +93,25 @@ impl Assembly<'_> {
         at + 1
     }
 
+    /// Requires that no related rows have a value: `no business customers`.
+    fn lack_rows(&mut self, at: usize, held: &[(Place, String)]) -> bool {
+        let subject = self.intent.subject;
+        let (value, next) = (&self.parts[at], self.parts.get(at + 1));
+        let Some(next) = next.filter(|next| value.span.end() == next.span.at && self.allows_existence()) else {
+            return false;
+        };
+        let Some(Element::Table(other)) = next.element() else { return false };
+        let Some(table) = self.scope.referrer(*other, subject) else { return false };
+        let places: Vec<Place> = held.iter().map(|(place, _)| *place).collect();
+        let place = self.scope.nearest(table, &places);
+        let found = held.iter().find(|(own, _)| Some(*own) == place);
+        let Some((place, value)) = found else { return false };
+        let filter = Some((*place, self.scope.read_value(*place, value)));
+        self.intent.existences.push(Existence { table, is_negated: true, filter, count: Vec::new() });
+        self.used[at + 1] = true;
+        true
+    }
+
     /// Handles `without an email`, `never ordered`, `not in Brazil`.
     pub(super) fn exclude(&mut self, at: usize) -> bool {
         let Some(next) = (at + 1..self.parts.len()).find(|next| self.parts[*next].element().is_some()) else {
@@ -116,7 +139,7 @@ impl Assembly<'_> {
             },
             Some(Element::Values(held)) => {
                 let held = held.clone();
-                self.filter(&held, FilterOp::Neq)
+                self.lack_rows(next, &held) || self.filter(&held, FilterOp::Neq)
             }
             _ => false,
         };

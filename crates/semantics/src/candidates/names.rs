@@ -32,6 +32,7 @@ const MIN_PREFIXED: usize = 3;
 const WHOLE: f64 = 1.0;
 const HEAD: f64 = 0.78;
 const PART: f64 = 0.7;
+const PART_OF_METRIC: f64 = 0.5;
 /// By an abbreviation: `temp` for `temperature`.
 const SHORTENED: f64 = 0.85;
 const MIN_SHORTENED: usize = 4;
@@ -120,7 +121,7 @@ impl NameTexts {
     /// Adds the opposites of a word: `unpaid` of `paid`.
     fn add_opposites(&mut self, word: &str, place: Place) {
         if word.chars().all(char::is_alphanumeric) && !word.is_empty() {
-            let opposites = operators::NEGATING_PREFIXES.iter().map(|prefix| stems(&format!("{prefix}{word}")));
+            let opposites = operators::list_opposites(word).into_iter().map(|opposite| stems(&opposite));
             self.whole.extend(opposites.map(|stems| (stems, Element::Lacking(place))));
         }
     }
@@ -149,11 +150,20 @@ impl NameTexts {
         }
         if scope.refers(place) {
             // Only nullable columns have roles.
-            let roles = name_role(table, known).into_iter().filter(|_| known.nullable);
+            let is_table = |name: &String| scope.source.tables.iter().any(|table| stems(&table.name) == stems(name));
+            let roles = name_role(table, known).into_iter().filter(|name| known.nullable && !is_table(name));
             self.whole.extend(roles.map(|name| (stems(&name), Element::Columns(vec![place]))));
             return;
         }
-        for name in name_column(known) {
+        let mut names = name_column(known);
+        // A key is not called like the rows that it identifies: `customer_no` is not a customer.
+        let is_table = |name: &String| scope.source.tables.iter().any(|table| stems(&table.name) == stems(name));
+        let mut at = 0;
+        names.retain(|name| {
+            at += 1;
+            at == 1 || !is_table(name)
+        });
+        for name in names {
             let whole = own.iter().filter(|_| !scope.is_date(place)).map(|table| format!("{table} {name}"));
             self.composed.extend(whole.map(|whole| (stems(&whole), Element::Columns(vec![place]))));
             self.texts.push((name, Element::Columns(vec![place])));
@@ -302,7 +312,7 @@ impl Names {
             {
                 HEAD
             } else if is_enough && stems.len() > said.len() && is_part() {
-                PART
+                if matches!(element, Element::Database) { PART } else { PART_OF_METRIC }
             } else {
                 continue;
             };
@@ -335,6 +345,11 @@ impl Names {
         }
         found.extend(self.find_database(tokens, &said));
         found.extend(self.find_values(tokens, &said));
+        // `customers` are not the `green customers`.
+        if found.iter().any(|(element, score)| matches!(element, Element::Table(_)) && *score == WHOLE) {
+            let is_part = |element: &Element| matches!(element, Element::Metric(_) | Element::Segment(_));
+            found.retain(|(element, score)| *score == WHOLE || !is_part(element));
+        }
         gather(found)
     }
 

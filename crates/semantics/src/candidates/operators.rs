@@ -183,8 +183,17 @@ pub(super) fn measured_by(adjective: &str) -> Vec<&'static str> {
     known.flat_map(|(.., nouns)| nouns.split(' ')).collect()
 }
 
-/// Prefixes of opposites.
-pub(super) const NEGATING_PREFIXES: [&str; 3] = ["un", "in", "non"];
+/// Prefixes of opposites, and opposites without one.
+const NEGATING_PREFIXES: [&str; 3] = ["un", "in", "non"];
+const OPPOSITES: &[(&str, &str)] =
+    &[("closed", "open"), ("closed", "offen"), ("closed", "abierto"), ("closed", "ouvert")];
+
+/// Returns the opposites of a participle: `unpaid` of `paid`, `open` of `closed`.
+pub(super) fn list_opposites(word: &str) -> Vec<String> {
+    let prefixed = NEGATING_PREFIXES.iter().map(|prefix| format!("{prefix}{word}"));
+    let others = OPPOSITES.iter().filter(|(own, _)| *own == word).map(|(_, opposite)| (*opposite).to_owned());
+    prefixed.chain(others).collect()
+}
 
 /// Words that join parts of one role.
 pub(super) const AND: [&str; 5] = ["and", "und", "y", "et", "&"];

@@ -47,6 +47,8 @@ pub(super) struct Assembly<'a> {
     pub(super) penalty: f64,
     /// The date columns that are named.
     pub(super) times: Vec<Place>,
+    /// The words that are units of numbers, by position.
+    pub(super) units: Vec<usize>,
 }
 
 impl<'a> Assembly<'a> {
@@ -60,7 +62,8 @@ impl<'a> Assembly<'a> {
         let Seed { intent, used: said, penalty } = seed;
         let mut used = vec![false; parts.len()];
         said.iter().for_each(|at| used[*at] = true);
-        let mut assembly = Assembly { scope, question, parts, intent, used, penalty, times: Vec::new() };
+        let mut assembly =
+            Assembly { scope, question, parts, intent, used, penalty, times: Vec::new(), units: Vec::new() };
         for at in 0..parts.len() {
             if !assembly.used[at] {
                 assembly.place(at);
@@ -129,15 +132,14 @@ impl<'a> Assembly<'a> {
                 if self.parts.get(at + 1).is_some_and(is_subject) {
                     let is_count = self.intent.measure == Measure::Aggregate(Aggregation::Count, None);
                     self.penalty += if is_count { COUNTED } else { 0.0 };
-                } else if self.are_near(at, at + 1)
-                    && !self.used[at + 1]
-                    && !is_rows
-                    && !self.is_number(at + 1)
-                    && !self.is_day(at + 1)
-                {
+                    return true;
+                }
+                let is_next = self.are_near(at, at + 1) && !self.used[at + 1];
+                if is_next && !is_rows && !self.is_number(at + 1) && !self.is_day(at + 1) {
                     self.used[at + 1] = self.group(at + 1);
                 }
-                true
+                // `which tariffs` asks for tariffs.
+                !is_next || self.used[at + 1] || !matches!(self.parts[at + 1].element(), Some(Element::Table(_)))
             }
             Operator::Most | Operator::Least => self.rank(at, operator == Operator::Most),
             Operator::Latest | Operator::Earliest if is_rows => {
@@ -299,8 +301,7 @@ impl<'a> Assembly<'a> {
             Element::Columns(places) => {
                 let reached = |place: &&Place| self.scope.distance(subject, place.0).is_some();
                 let dates: Vec<Place> = places.iter().copied().filter(|place| self.scope.is_date(*place)).collect();
-                let is_timed = !is_rows || self.parts.iter().any(|part| matches!(part.kind, Kind::Period(..)));
-                if !is_group && !dates.is_empty() && is_timed {
+                if !is_group && !dates.is_empty() {
                     // The time of a metric is declared.
                     let is_free = self.intent.metrics().is_empty();
                     let reached = dates.into_iter().filter(|place| self.scope.distance(subject, place.0).is_some());
@@ -317,6 +318,10 @@ impl<'a> Assembly<'a> {
                     return false;
                 };
                 self.penalty += STEP * self.scope.distance(subject, place.0).unwrap_or_default() as f64;
+                let is_count = self.intent.measure == Measure::Aggregate(Aggregation::Count, None);
+                if is_group && is_count && place.0 == subject && self.scope.is_key(place) {
+                    return false;
+                }
                 if is_group {
                     // The name of the referenced row is more useful than the key, unless a dimension is declared for metrics.
                     let is_declared = !self.intent.metrics().is_empty() && self.scope.dimension_of(place).is_some();
@@ -333,6 +338,11 @@ impl<'a> Assembly<'a> {
                 match &mut self.intent.measure {
                     Measure::Rows(columns) => {
                         columns.push(place);
+                        true
+                    }
+                    // `the share of the pets that have a microchip`
+                    Measure::Share if place.0 == subject && self.scope.column(place).nullable => {
+                        self.intent.filters.push((place, FilterOp::Neq, Value::Null));
                         true
                     }
                     Measure::Metrics(_) | Measure::Aggregate(..) | Measure::AverageCount(_) | Measure::Share => false,
@@ -364,6 +374,14 @@ impl<'a> Assembly<'a> {
         let is_average = matches!(self.intent.measure, Measure::Aggregate(Aggregation::Avg, _));
         if table == self.intent.subject && is_average {
             return true;
+        }
+        let named = self.scope.name_rows(table);
+        // A count of rows by these rows is one, and texts that are not names distinguish no rows.
+        let is_count = self.intent.measure == Measure::Aggregate(Aggregation::Count, None);
+        if table == self.intent.subject && is_count
+            || !named.is_distinctive && named.keys.is_empty() && !self.scope.is_key((table, named.shown[0]))
+        {
+            return false;
         }
         let Some(distance) = self.scope.distance(self.intent.subject, table) else { return false };
         self.penalty += STEP * distance as f64;

@@ -17,6 +17,9 @@ use crate::{SemanticModel, Tables};
 /// The maximum number of tables of a database named by the question that are likely without a search hit.
 const MAX_NAMED: usize = 40;
 
+/// The minimum length of an abbreviated word of a table's name.
+const MIN_SHORT: usize = 3;
+
 /// A column, as the indexes of its table and of itself.
 pub(super) type Place = (usize, usize);
 
@@ -89,8 +92,9 @@ impl<'a> Scope<'a> {
         };
         for join in model.joins() {
             let (Some(from), Some(to)) = (of(&join.from), of(&join.to)) else { continue };
-            if !keys.iter().any(|key| (key.from, key.to) == (from, to)) {
-                keys.push(Key { from, to, columns: pair(&join.columns, &join.references) });
+            let key = Key { from, to, columns: pair(&join.columns, &join.references) };
+            if !keys.contains(&key) {
+                keys.push(key);
             }
         }
         let mut likely: Vec<usize> = vocabulary.tables.iter().filter_map(|id| own(id)).collect();
@@ -152,6 +156,15 @@ impl<'a> Scope<'a> {
         let name = &self.column(place).name;
         let is_own = |(own, _): &(String, String)| own.eq_ignore_ascii_case(name);
         self.keys.iter().any(|key| key.from == place.0 && key.columns.iter().any(is_own))
+    }
+
+    /// Returns whether a column alone is the primary or the declared key of its table.
+    pub(super) fn is_key(&self, place: Place) -> bool {
+        let columns = &self.table(place.0).columns;
+        let is_single = columns.iter().filter(|column| column.primary_key).count() == 1;
+        let declared = self.entity(place.0).map(|entity| entity.key.as_slice()).unwrap_or_default();
+        let name = &self.column(place).name;
+        columns[place.1].primary_key && is_single || matches!(declared, [key] if key.eq_ignore_ascii_case(name))
     }
 
     /// Returns the value for yes of a yes/no column.
@@ -228,6 +241,23 @@ impl<'a> Scope<'a> {
             }
         }
         distances
+    }
+
+    /// Returns whether joins in any direction connect two tables.
+    pub(super) fn are_connected(&self, one: usize, other: usize) -> bool {
+        let mut reached = vec![one];
+        let mut at = 0;
+        while let Some(table) = reached.get(at).copied() {
+            let ends = self.keys.iter().flat_map(|key| [(key.from, key.to), (key.to, key.from)]);
+            let next: Vec<usize> = ends.filter(|(from, _)| *from == table).map(|(_, to)| to).collect();
+            for to in next {
+                if !reached.contains(&to) {
+                    reached.push(to);
+                }
+            }
+            at += 1;
+        }
+        reached.contains(&other)
     }
 
     /// Returns the keys of a shortest path of many-to-one joins, of several the one with the key `via`; `None` if there is no path.
@@ -398,11 +428,14 @@ impl<'a> Scope<'a> {
         }
         let dates = |table: usize| columns(table).filter(|place| self.is_date(*place));
         let mut own: Vec<Place> = dates(subject).filter(|place| !is_upkeep(&self.column(*place).name)).collect();
-        // `order_date` of orders.
+        // `order_date` of orders, `inv_dt` of invoices
         let table = stems(&self.table(subject).name);
         let is_of_table = |place: &Place| {
             let called = without(&self.column(*place).name, &DATE_WORDS);
-            !called.is_empty() && stems(&called).iter().all(|stem| table.contains(stem))
+            let begins = |stem: &String| {
+                table.iter().any(|own| own == stem || stem.len() >= MIN_SHORT && own.starts_with(stem.as_str()))
+            };
+            !called.is_empty() && stems(&called).iter().all(begins)
         };
         if own.iter().filter(|place| is_of_table(place)).count() == 1 {
             own.retain(is_of_table);

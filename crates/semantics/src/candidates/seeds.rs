@@ -83,6 +83,7 @@ impl Seeder<'_> {
         };
         let is_other = |between: usize| {
             matches!(self.parts[between].element(), Some(Element::Table(_))) && !self.describes(between, at, table)
+                || self.is_asked_value(between)
         };
         let counted = self.before(at, Operator::Count).filter(|from| !(*from + 1..at).any(is_other));
         let penalty = if counted.is_some() { 0.0 } else { ASSUMED_COUNT };
@@ -133,19 +134,36 @@ impl Seeder<'_> {
             && self.scope.distance(table, *other).is_some()
     }
 
-    /// Counts rows that only one of their values names: `how many professors are there`. The name of a row is not counted.
+    /// Counts or lists the rows that one of their values names: `how many professors are there`, `which parrots are insured`. The name of a
+    /// row is not counted.
     fn seed_values(&self, at: usize, held: &[(Place, String)], seeds: &mut Vec<Seed>) {
         let is_measured = |part: &Part| matches!(part.element(), Some(Element::Table(_) | Element::Metric(_)));
-        let counted = at.checked_sub(1).filter(|before| self.is_operator(*before, Operator::Count));
-        let Some(counted) = counted.filter(|_| !self.parts.iter().any(is_measured)) else { return };
+        let asked = self.is_asked_value(at) || !self.parts.iter().any(is_measured);
+        let Some(before) = at.checked_sub(1).filter(|_| asked) else { return };
+        let measure = match self.parts[before].operator() {
+            Some(Operator::Count) => Measure::Aggregate(Aggregation::Count, None),
+            Some(Operator::Which | Operator::List) => Measure::Rows(Vec::new()),
+            _ => return,
+        };
         let is_name = |place: &Place| self.scope.name_rows(place.0).shown == [place.1];
         let places = held.iter().map(|(place, _)| place).filter(|place| !is_name(place));
         let mut tables: Vec<usize> = places.map(|place| place.0).collect();
         tables.sort_unstable();
         tables.dedup();
         let penalty = UNDECLARED + ASSUMED_COUNT + ASSUMED_SUBJECT;
-        let count = |table: usize| Intent::new(table, Measure::Aggregate(Aggregation::Count, None));
-        seeds.extend(tables.into_iter().map(|table| Seed { intent: count(table), used: vec![counted], penalty }));
+        let seed = |table: usize| Seed { intent: Intent::new(table, measure.clone()), used: vec![before], penalty };
+        seeds.extend(tables.into_iter().map(seed));
+    }
+
+    /// Returns whether a question asks for the rows with a value, which no other part directly follows: the dogs in `how many dogs have a chip`.
+    fn is_asked_value(&self, at: usize) -> bool {
+        let asks = |before: usize| {
+            matches!(self.parts[before].operator(), Some(Operator::Count | Operator::Which | Operator::List))
+                && self.question.are_near(self.parts[before].span.end(), self.parts[at].span.at)
+        };
+        matches!(self.parts[at].element(), Some(Element::Values(_)))
+            && at.checked_sub(1).is_some_and(asks)
+            && self.parts.get(at + 1).is_none_or(|next| next.span.at > self.parts[at].span.end())
     }
 
     /// Returns the key for an average row count, and the parts that express it: `average number of orders per customer`, `how many orders
@@ -308,8 +326,10 @@ impl Seeder<'_> {
             }
             // `which product has the highest price`, `the highest priced product`.
             let next = parts[at + 1..].iter().find(|part| !matches!(part.kind, Kind::Number(_)));
-            let asks_row =
-                which.and_then(|at| parts.get(at)?.element()) == of_table || next.and_then(Part::element) == of_table;
+            let asked = which.and_then(|at| parts.get(at)?.element());
+            let is_of_value =
+                matches!(asked, Some(Element::Values(held)) if held.iter().any(|(own, _)| own.0 == place.0));
+            let asks_row = asked == of_table || is_of_value || next.and_then(Part::element) == of_table;
             // `how many incidents cost more than 100` counts incidents.
             let own = stems(&scope.table(place.0).name);
             let names_rows = asks_row || own.iter().all(|stem| said.contains(&stem.as_str()));

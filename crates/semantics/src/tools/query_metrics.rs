@@ -84,6 +84,8 @@ pub(super) enum MetricAnswer {
         reason: String,
         /// Whether none covers the whole question, so that these are only the closest.
         nearest: bool,
+        /// Whether the question asks for numbers, so that no text answers it.
+        asks_for_figures: bool,
     },
     /// The verified query that answers the question; it is not run.
     Verified {
@@ -131,7 +133,7 @@ impl Tool for QueryMetrics {
             return Err(ToolError::invalid("`question` cannot be combined with other arguments", Some(advice)));
         }
         match decide(&self.model, &self.engine, &*self.glossary, &question, choice.as_deref()).await? {
-            Decision::Choices { found, reason, nearest } => {
+            Decision::Choices { found, reason, nearest, asks_for_figures } => {
                 let (mut choices, mut empty) = (Vec::new(), None);
                 for candidate in found {
                     match self.check_rows(&candidate).await {
@@ -141,7 +143,7 @@ impl Tool for QueryMetrics {
                 }
                 match empty.filter(|_| choices.is_empty()) {
                     Some(error) => Err(error),
-                    None => Ok(MetricAnswer::Choices { choices, reason, nearest }),
+                    None => Ok(MetricAnswer::Choices { choices, reason, nearest, asks_for_figures }),
                 }
             }
             Decision::Accepted(candidate) => {

@@ -10,10 +10,9 @@ use crate::candidates::{
 };
 use crate::{SemanticModel, Tables};
 
-/// The minimum score of a possible meaning.
+/// The minimum score of a possible meaning, and of the closest candidates that are offered with a rejection.
 const OFFER: f64 = 0.74;
-/// The minimum score to offer the closest candidates with a rejection, if the question asks for numbers.
-const OFFER_FIGURES: f64 = 0.5;
+const OFFER_NEAREST: f64 = 0.4;
 /// Candidates within this margin are ambiguous, unless they return the same rows.
 const MARGIN: f64 = 0.035;
 /// The maximum difference in score between the best and other offered candidates.
@@ -33,6 +32,8 @@ pub(super) enum Decision {
         reason: String,
         /// Whether none covers the whole question.
         nearest: bool,
+        /// Whether the question asks for numbers.
+        asks_for_figures: bool,
     },
 }
 
@@ -92,10 +93,8 @@ pub(super) async fn decide(
             format!("what does {} mean?", unused.join(", "))
         }
     };
-    let offer = if asks_for_figures { OFFER_FIGURES } else { OFFER };
-    if first.score < offer {
-        let why = if open.is_empty() { "no query matches well enough." } else { &open };
-        return Err(refuse(format!("{why} The closest match is: {}", first.text)));
+    if first.score < OFFER_NEAREST {
+        return Err(refuse(if open.is_empty() { "no query matches well enough".to_owned() } else { open }));
     }
     // The approval of a verified query decides between it and other candidates.
     let is_near =
@@ -105,7 +104,7 @@ pub(super) async fn decide(
     if is_sure {
         return Ok(Decision::Accepted(Box::new(found.swap_remove(0))));
     }
-    let least = offer.max(found[0].score - OFFERED_MARGIN);
+    let least = OFFER_NEAREST.max(found[0].score - OFFERED_MARGIN);
     found.retain(|candidate| candidate.score >= least);
     found.truncate(MAX_OFFERED);
     if found.iter().any(|candidate| candidate.is_verified() || candidate.database != found[0].database) {
@@ -116,7 +115,7 @@ pub(super) async fn decide(
         (true, _) => "the question is ambiguous".to_owned(),
         (false, _) => open,
     };
-    Ok(Decision::Choices { nearest: found[0].score < OFFER, found, reason })
+    Ok(Decision::Choices { nearest: found[0].score < OFFER, found, reason, asks_for_figures })
 }
 
 /// Moves the best verified query to the front if no candidate is better by the margin.

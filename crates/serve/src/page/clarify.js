@@ -14,20 +14,14 @@ export function choices(text) {
   return found.length > 1 && found.length <= MOST_CHOICES && found.every((choice) => choice.length <= 80) ? found : [];
 }
 
-/** The single query that a refusal suggests. */
-const CLOSEST = / The closest match is: (.+)\.$/m;
 /** The readings of a question that cannot be planned. */
 const READINGS = / It may mean: (.+?)\.(?= The closest sources:| Nothing in the catalog|$)/;
 
-/** Returns the choices of an answer, or the query that a refusal suggests. */
-export function choicesOf(found) {
-  const offered = found.choices ?? [];
-  const closest = offered.length || found.status !== "unanswered" ? null : CLOSEST.exec(found.answer)?.[1];
-  return closest ? [closest] : offered.length <= MOST_CHOICES ? offered : [];
-}
+/** Returns the choices of an answer. */
+export const choicesOf = (found) => ((found.choices ?? []).length <= MOST_CHOICES ? found.choices ?? [] : []);
 
 /** Returns the text of an answer without what its choices show as buttons. */
-export const withoutChoices = (text) => text.replace(CLOSEST, "").replace(/ The closest queries are:$/m, "")
+export const withoutChoices = (text) => text.replace(/ The closest queries are:$/m, "")
   .replace(/^Reply with a number, or rephrase the question\.[ ]*/m, "");
 
 /** Renders a question about a plan, with its readings as buttons; `again` plans the chosen one. */
