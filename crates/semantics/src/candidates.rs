@@ -10,10 +10,12 @@ mod change;
 mod comparisons;
 mod compose;
 mod describe;
+mod elements;
 mod existence;
 mod follow_up;
 mod intent;
 mod lower;
+mod matching;
 mod names;
 mod naming;
 mod numbers;
@@ -278,7 +280,8 @@ pub(crate) fn list_candidates(
     glossary: &dyn Glossary,
 ) -> Vec<Candidate> {
     let mut databases: Vec<&str> = Vec::new();
-    let of_tables = vocabulary.tables.iter().filter_map(|id| id.split_once('.').map(|(database, _)| database));
+    let named = vocabulary.tables.iter().chain(vocabulary.values.iter().map(|named| &named.table));
+    let of_tables = named.filter_map(|id| id.split_once('.').map(|(database, _)| database));
     let of_metrics = model
         .metrics()
         .iter()

@@ -10,14 +10,11 @@ use super::names::Element;
 use super::operators::Operator;
 use super::parts::{Kind, Part};
 use super::question::Question;
-use super::scope::{Place, Presence, Scope, Time};
+use super::scope::{Place, Scope, Time};
 use super::seeds::Seed;
 
 /// The number of groups shown in a ranking without a number.
 const DEFAULT_LIMIT: usize = 10;
-
-/// The penalty for grouping by a foreign key instead of the name of the referenced row.
-const CODE: f64 = 0.02;
 
 /// The penalty for a row count where the rows themselves are requested.
 const COUNTED: f64 = 0.08;
@@ -280,126 +277,6 @@ impl<'a> Assembly<'a> {
         true
     }
 
-    fn name(&mut self, element: &Element, is_group: bool) -> bool {
-        let subject = self.intent.subject;
-        let is_rows = matches!(self.intent.measure, Measure::Rows(_));
-        match element {
-            Element::Database => !is_group,
-            Element::Table(table) if is_group => self.group_by_table(*table),
-            Element::Table(table) if *table == subject => true,
-            Element::Table(table) => match self.scope.distance(subject, *table) {
-                // A table that every row refers to adds nothing; one that only some rows refer to is a condition.
-                Some(distance) => {
-                    self.penalty += STEP * distance as f64;
-                    if let Presence::Optional(key) = self.scope.optional_key(subject, *table) {
-                        self.intent.filters.push((key, FilterOp::Neq, Value::Null));
-                    }
-                    true
-                }
-                None => self.exist(*table, false),
-            },
-            Element::Columns(places) => {
-                let reached = |place: &&Place| self.scope.distance(subject, place.0).is_some();
-                let dates: Vec<Place> = places.iter().copied().filter(|place| self.scope.is_date(*place)).collect();
-                if !is_group && !dates.is_empty() {
-                    // The time of a metric is declared.
-                    let is_free = self.intent.metrics().is_empty();
-                    let reached = dates.into_iter().filter(|place| self.scope.distance(subject, place.0).is_some());
-                    let reached: Vec<Place> = reached.filter(|_| is_free).collect();
-                    self.times.extend(&reached);
-                    if let (Measure::Rows(shown), [day]) = (&mut self.intent.measure, reached.as_slice()) {
-                        shown.push(*day);
-                    }
-                    return !reached.is_empty();
-                }
-                let Some(place) =
-                    self.scope.nearest(subject, &places.iter().filter(reached).copied().collect::<Vec<_>>())
-                else {
-                    return false;
-                };
-                self.penalty += STEP * self.scope.distance(subject, place.0).unwrap_or_default() as f64;
-                let is_count = self.intent.measure == Measure::Aggregate(Aggregation::Count, None);
-                if is_group && is_count && place.0 == subject && self.scope.is_key(place) {
-                    return false;
-                }
-                if is_group {
-                    // The name of the referenced row is more useful than the key, unless a dimension is declared for metrics.
-                    let is_declared = !self.intent.metrics().is_empty() && self.scope.dimension_of(place).is_some();
-                    if self.scope.refers(place) && !is_declared {
-                        if let Some(table) = self.scope.target(place).filter(|_| place.0 == subject) {
-                            Group::of_rows(self.scope, table).into_iter().for_each(|group| self.add_group(group));
-                            return true;
-                        }
-                        self.penalty += CODE;
-                    }
-                    self.add_group(Group::of(place));
-                    return true;
-                }
-                match &mut self.intent.measure {
-                    Measure::Rows(columns) => {
-                        columns.push(place);
-                        true
-                    }
-                    // `the share of the pets that have a microchip`
-                    Measure::Share if place.0 == subject && self.scope.column(place).nullable => {
-                        self.intent.filters.push((place, FilterOp::Neq, Value::Null));
-                        true
-                    }
-                    Measure::Metrics(_) | Measure::Aggregate(..) | Measure::AverageCount(_) | Measure::Share => false,
-                }
-            }
-            Element::Values(held) if !is_group => self.filter(held, FilterOp::Eq) || self.exist_with(held),
-            Element::Lacking(place) if !is_group => match self.scope.distance(subject, place.0) {
-                Some(distance) => {
-                    self.penalty += STEP * distance as f64;
-                    self.intent.filters.push(self.scope.lack(*place));
-                    true
-                }
-                None => false,
-            },
-            Element::Segment(name) => {
-                let entity = self.scope.model.segment(name).and_then(|segment| self.scope.table_of(&segment.entity));
-                let is_reached = entity.is_some_and(|table| self.scope.distance(subject, table).is_some());
-                if is_reached && !self.intent.segments.contains(name) {
-                    self.intent.segments.push(name.clone());
-                }
-                is_reached
-            }
-            Element::Values(_) | Element::Lacking(_) | Element::Metric(_) => false,
-        }
-    }
-
-    fn group_by_table(&mut self, table: usize) -> bool {
-        // `average freight per order`
-        let is_average = matches!(self.intent.measure, Measure::Aggregate(Aggregation::Avg, _));
-        if table == self.intent.subject && is_average {
-            return true;
-        }
-        let named = self.scope.name_rows(table);
-        // A count of rows by these rows is one, and texts that are not names distinguish no rows.
-        let is_count = self.intent.measure == Measure::Aggregate(Aggregation::Count, None);
-        if table == self.intent.subject && is_count
-            || !named.is_distinctive && named.keys.is_empty() && !self.scope.is_key((table, named.shown[0]))
-        {
-            return false;
-        }
-        let Some(distance) = self.scope.distance(self.intent.subject, table) else { return false };
-        self.penalty += STEP * distance as f64;
-        Group::of_rows(self.scope, table).into_iter().for_each(|group| self.add_group(group));
-        true
-    }
-
-    fn add_group(&mut self, group: Group) {
-        if !self.intent.groups.iter().any(|known| known.place == group.place) {
-            self.intent.groups.push(group);
-        }
-    }
-
-    /// Returns whether a table is the subject, or is named in addition to it.
-    pub(super) fn is_named(&self, table: usize) -> bool {
-        table == self.intent.subject || self.parts.iter().any(|part| part.element() == Some(&Element::Table(table)))
-    }
-
     /// Returns whether alternatives are values of different columns: those of `Rio or Oslo`, `Rio compared with Oslo` are of one.
     fn mixes_alternatives(&self) -> bool {
         let joins = |at: usize| self.parts[at].is(Operator::Or) || self.parts[at].is(Operator::Compare);
@@ -417,10 +294,13 @@ impl<'a> Assembly<'a> {
         if self.mixes_alternatives() {
             self.penalty += APART;
         }
+        let known = self.scope.known_time(self.intent.subject, &self.times);
+        // The contracts that were signed, or those of customers who signed up.
+        let is_of_other = matches!(known, Some(Time::Day(place)) if !self.is_named(place.0))
+            && self.scope.known_time(self.intent.subject, &[]).is_some_and(|own| Some(own) != known);
         let intent = &mut self.intent;
         let is_rows = matches!(intent.measure, Measure::Rows(_));
         if has_period {
-            let known = self.scope.known_time(intent.subject, &self.times);
             let is_known = known.is_some();
             let own = known.or_else(|| self.scope.first_day(intent.subject));
             // A row with related rows takes their time, if only they are in the period.
@@ -430,7 +310,7 @@ impl<'a> Assembly<'a> {
             if !is_of_related && intent.metrics().is_empty() {
                 match own {
                     Some(time) => {
-                        self.penalty += if is_known { 0.0 } else { ASSUMED_TIME };
+                        self.penalty += if is_known && !is_of_other { 0.0 } else { ASSUMED_TIME };
                         intent.time = Some(time);
                     }
                     None => {

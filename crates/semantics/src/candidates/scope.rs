@@ -97,7 +97,13 @@ impl<'a> Scope<'a> {
                 keys.push(key);
             }
         }
-        let mut likely: Vec<usize> = vocabulary.tables.iter().filter_map(|id| own(id)).collect();
+        let found = vocabulary.tables.iter().chain(vocabulary.values.iter().map(|named| &named.table));
+        let mut likely: Vec<usize> = Vec::new();
+        for at in found.filter_map(|id| own(id)) {
+            if !likely.contains(&at) {
+                likely.push(at);
+            }
+        }
         // A table whose whole name occurs in the question is likely, however many other tables have a better score.
         let said: Vec<&str> = question.tokens.iter().flat_map(|token| &token.stems).map(String::as_str).collect();
         for (at, table) in source.tables.iter().enumerate() {

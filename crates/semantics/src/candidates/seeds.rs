@@ -326,10 +326,13 @@ impl Seeder<'_> {
             }
             // `which product has the highest price`, `the highest priced product`.
             let next = parts[at + 1..].iter().find(|part| !matches!(part.kind, Kind::Number(_)));
-            let asked = which.and_then(|at| parts.get(at)?.element());
-            let is_of_value =
-                matches!(asked, Some(Element::Values(held)) if held.iter().any(|(own, _)| own.0 == place.0));
-            let asks_row = asked == of_table || is_of_value || next.and_then(Part::element) == of_table;
+            let is_row = |element: Option<&Element>| match element {
+                Some(Element::Table(table)) => *table == place.0,
+                Some(Element::Values(held)) => held.iter().any(|(own, _)| own.0 == place.0),
+                _ => false,
+            };
+            let asks_row =
+                is_row(which.and_then(|at| parts.get(at)?.element())) || is_row(next.and_then(Part::element));
             // `how many incidents cost more than 100` counts incidents.
             let own = stems(&scope.table(place.0).name);
             let names_rows = asks_row || own.iter().all(|stem| said.contains(&stem.as_str()));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::compose::{FAINT, MARK_WEIGHT, UNUSED_OPERATOR, measure};
 use super::intent::to_number;
-use super::names::{MAX_SPAN, match_value};
+use super::matching::{MAX_SPAN, match_value};
 use super::naming::lower_words;
 use super::operators::{self, Operator};
 use super::question::{Mark, Question, Span, stems};
