@@ -109,13 +109,13 @@ fn describe_aggregate(aggregation: Aggregation, column: Option<String>) -> Strin
 
 /// Renders `, in 2025` or `, from 2025-01-15 to before 2025-02-20`, with the date column if it is not certain.
 fn describe_period(scope: &Scope<'_>, intent: &Intent) -> String {
-    let Some((from, to)) = &intent.period else { return String::new() };
     let days = match &intent.time {
         Some(time @ Time::Day(place)) if scope.known_time(intent.subject, &[]).as_ref() != Some(time) => {
             format!(", {}", name_column(scope, intent.subject, *place))
         }
         _ => String::new(),
     };
+    let Some((from, to)) = &intent.period else { return days };
     match (from == NO_BEGINNING, to == NO_END) {
         (true, _) => format!("{days}, before {to}"),
         (_, true) => format!("{days}, from {from}"),

@@ -1,7 +1,7 @@
 //! The tables of a database that a question may refer to, and the keys between them.
 
 use std::cell::OnceCell;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use prospector_connect::filter::FilterOp;
 use prospector_connect::table::{Column, ColumnType, ForeignKey, Table};
@@ -344,6 +344,11 @@ impl<'a> Scope<'a> {
         };
         let mut between = (0..self.source.tables.len()).filter(is_between);
         between.next().filter(|_| between.next().is_none())
+    }
+
+    /// Returns the tables whose rows refer to those of a table.
+    pub(super) fn children(&self, table: usize) -> BTreeSet<usize> {
+        self.keys.iter().filter(|key| key.to == table && key.from != table).map(|key| key.from).collect()
     }
 
     /// Returns the numeric columns of a table.

@@ -2,7 +2,7 @@
 
 use prospector_connect::query::Aggregation;
 
-use super::intent::{Intent, Measure, Rank};
+use super::intent::{Group, Intent, Measure, Rank};
 use super::names::Element;
 use super::operators::Operator;
 use super::parts::{Kind, Part};
@@ -16,6 +16,8 @@ const ASSUMED_SUM: f64 = 0.02;
 const ASSUMED_AVERAGE: f64 = 0.12;
 const ASSUMED_ROWS: f64 = 0.06;
 const ASSUMED_COUNT: f64 = 0.01;
+/// The penalty for a ranking by a measure that the question does not name: large enough that the user has to confirm.
+const ASSUMED_MEASURE: f64 = 0.14;
 /// The penalty for a single value if a list is requested.
 const UNLISTED: f64 = 0.1;
 const ASSUMED_SUBJECT: f64 = 0.02;
@@ -115,6 +117,7 @@ impl Seeder<'_> {
             intent.rank = Some(rank);
             seeds.push(Seed { intent, used: vec![column, at], penalty: UNDECLARED });
         }
+        self.seed_rankings(at, table, seeds);
         let position = |wanted: Operator| self.parts.iter().position(|part| part.is(wanted));
         let (first, last) = (position(Operator::Earliest), position(Operator::Latest));
         if let Some(when) = (0..at).find(|before| self.is_operator(*before, Operator::When))
@@ -123,6 +126,32 @@ impl Seeder<'_> {
             let aggregation = if first.is_some() { Aggregation::Min } else { Aggregation::Max };
             let intent = Intent::new(table, Measure::Aggregate(aggregation, Some(day)));
             seeds.push(Seed { intent, used: vec![when, end, at], penalty: UNDECLARED });
+        }
+    }
+
+    /// Ranks rows by all that may be meant if a question names no measure: `our best customers`, `the most popular tariff`.
+    fn seed_rankings(&self, at: usize, table: usize, seeds: &mut Vec<Seed>) {
+        let is_measure = |(other, part): (usize, &Part)| match part.element() {
+            Some(Element::Table(_)) => other != at,
+            Some(Element::Metric(_) | Element::Columns(_)) => true,
+            _ => part.is(Operator::Count),
+        };
+        let is_ranked = self.parts.iter().any(|part| part.is(Operator::Most) || part.is(Operator::Least));
+        if !is_ranked || self.parts.iter().enumerate().any(is_measure) {
+            return;
+        }
+        let metrics = self.scope.model.metrics().iter().filter_map(|metric| {
+            let subject = self.scope.subject_of(&metric.name)?;
+            Some((subject, Measure::Metrics(vec![metric.name.clone()])))
+        });
+        let children = self.scope.children(table).into_iter();
+        let counts = children.map(|child| (child, Measure::Aggregate(Aggregation::Count, None)));
+        for (subject, measure) in metrics.chain(counts) {
+            if subject != table && self.scope.distance(subject, table).is_some() {
+                let mut intent = Intent::new(subject, measure);
+                intent.groups = Group::of_rows(self.scope, table);
+                seeds.push(Seed { intent, used: vec![at], penalty: ASSUMED_MEASURE });
+            }
         }
     }
 
