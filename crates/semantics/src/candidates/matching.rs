@@ -2,6 +2,7 @@
 
 use super::Glossary;
 use super::names::{Element, Mention, Names};
+use super::naming::BOUNDS;
 use super::operators;
 use super::question::{Question, Span, Token, stems};
 use super::scope::Place;
@@ -11,9 +12,6 @@ pub(super) const MAX_SPAN: usize = 6;
 
 /// Stems of words that refer to a database in addition to its name.
 const DATABASE_WORDS: &str = "data databas dataset system";
-
-/// Suffixes of column names that name an aggregate of the value.
-const BOUNDS: [&str; 5] = ["max", "min", "avg", "mean", "total"];
 
 /// The maximum length of a prefix that makes another word of a name, and the minimum length of such a name.
 const MAX_PREFIX: usize = 3;

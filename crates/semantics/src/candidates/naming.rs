@@ -11,8 +11,12 @@ use super::question::{stems, without};
 /// A longer text is a description, not a name.
 const MAX_NAME_WORDS: usize = 5;
 
-/// Unit suffixes of column names.
-const UNITS: &str = "usd eur ms s pct cd amt cnt nr no num on at yr dt";
+/// Suffixes of column names that say how a value is written, and the maximum length of units, which numeric columns end with.
+const UNITS: &str = "cd nr no num on at dt";
+const MAX_UNIT: usize = 3;
+
+/// Suffixes of column names that name an aggregate of the value.
+pub(super) const BOUNDS: [&str; 5] = ["max", "min", "avg", "mean", "total"];
 
 /// Words in table names that do not describe the rows.
 const TABLE_WORDS: [&str; 10] = ["header", "master", "info", "data", "record", "tbl", "table", "fact", "dim", "stg"];
@@ -61,7 +65,11 @@ pub(super) fn lower_words(value: &str) -> Vec<String> {
 pub(super) fn name_column(column: &Column) -> Vec<String> {
     let mut names = vec![column.name.replace('_', " ")];
     let mut words: Vec<String> = identifiers::words(&column.name);
-    while words.len() > 1 && words.last().is_some_and(|last| UNITS.split(' ').any(|unit| unit == last)) {
+    // `weight_kg` is a weight, but `temp_max` is not a temperature like any other.
+    let is_short = |word: &String| word.len() <= MAX_UNIT && !BOUNDS.contains(&word.as_str());
+    let is_unit =
+        |word: &String| UNITS.split(' ').any(|unit| unit == word) || column.column_type.is_numeric() && is_short(word);
+    while words.len() > 1 && words.last().is_some_and(is_unit) {
         words.pop();
         names.push(words.join(" "));
     }

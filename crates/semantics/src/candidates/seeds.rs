@@ -167,13 +167,10 @@ impl Seeder<'_> {
     /// row is not counted.
     fn seed_values(&self, at: usize, held: &[(Place, String)], seeds: &mut Vec<Seed>) {
         let is_measured = |part: &Part| matches!(part.element(), Some(Element::Table(_) | Element::Metric(_)));
-        let asked = self.is_asked_value(at) || !self.parts.iter().any(is_measured);
-        let Some(before) = at.checked_sub(1).filter(|_| asked) else { return };
-        let measure = match self.parts[before].operator() {
-            Some(Operator::Count) => Measure::Aggregate(Aggregation::Count, None),
-            Some(Operator::Which | Operator::List) => Measure::Rows(Vec::new()),
-            _ => return,
-        };
+        let asked = self.find_asking(at).filter(|_| self.is_asked_value(at) || !self.parts.iter().any(is_measured));
+        let Some(before) = asked else { return };
+        let is_count = self.is_operator(before, Operator::Count);
+        let measure = if is_count { Measure::Aggregate(Aggregation::Count, None) } else { Measure::Rows(Vec::new()) };
         let is_name = |place: &Place| self.scope.name_rows(place.0).shown == [place.1];
         let places = held.iter().map(|(place, _)| place).filter(|place| !is_name(place));
         let mut tables: Vec<usize> = places.map(|place| place.0).collect();
@@ -186,13 +183,19 @@ impl Seeder<'_> {
 
     /// Returns whether a question asks for the rows with a value, which no other part directly follows: the dogs in `how many dogs have a chip`.
     fn is_asked_value(&self, at: usize) -> bool {
-        let asks = |before: usize| {
-            matches!(self.parts[before].operator(), Some(Operator::Count | Operator::Which | Operator::List))
-                && self.question.are_near(self.parts[before].span.end(), self.parts[at].span.at)
-        };
         matches!(self.parts[at].element(), Some(Element::Values(_)))
-            && at.checked_sub(1).is_some_and(asks)
+            && self.find_asking(at).is_some()
             && self.parts.get(at + 1).is_none_or(|next| next.span.at > self.parts[at].span.end())
+    }
+
+    /// Returns the operator that asks for the rows of a part, with only their values in between: `how many uninsured dogs`.
+    fn find_asking(&self, at: usize) -> Option<usize> {
+        let is_value = |part: &Part| matches!(part.element(), Some(Element::Values(_) | Element::Lacking(_)));
+        let before = (0..at).rev().find(|before| !is_value(&self.parts[*before]))?;
+        let are_near =
+            (before..at).all(|from| self.question.are_near(self.parts[from].span.end(), self.parts[from + 1].span.at));
+        let asks = matches!(self.parts[before].operator(), Some(Operator::Count | Operator::Which | Operator::List));
+        (asks && are_near).then_some(before)
     }
 
     /// Returns the key for an average row count, and the parts that express it: `average number of orders per customer`, `how many orders

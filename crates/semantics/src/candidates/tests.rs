@@ -283,16 +283,16 @@ fn asks_for_the_rows_that_a_question_names() {
         ("How many dogs have an rx?", "number of pets with rx where species is dog"),
         ("Which parrots are insured?", "list of pets where species is parrot and is insured is true"),
         ("Which vets have left?", "list of vets where left on is not empty"),
-        ("List the vets with their left date", "list of vets"),
+        ("List the complaints with closed on", "list of complaints"),
         ("How many unpaid fines are there?", "number of fines where paid on is empty"),
         ("Which complaints are open?", "list of complaints where closed on is empty"),
         ("How many uninsured dogs are there?", "number of pets where is insured is not true and species is dog"),
-        ("Which owners have no insured pets?", "list of owners without any pets whose is insured is true"),
+        ("Which owners have no insured pets?", "list of owners without any pets whose is insured of pets is true"),
         ("What share of pets has a chip?", "share of pets where chip no is not empty"),
         ("Which is the heaviest dog?", "pets with the highest weight kg where species is dog"),
         ("average fine", "average amount of fines"),
-        ("How many dogs weigh more than 5 kg?", "number of pets where species is dog and weight kg is above 5"),
-        ("Fines issued in Q1 2024 versus Q1 2025", "number of fines, in Q1 2024 and in Q1 2025, by quarter"),
+        ("How many dogs have a weight above 5 kg?", "number of pets where species is dog and weight kg is above 5"),
+        ("Fines issued in Q1 2024 versus Q1 2025", "number of fines, issued on, in Q1 2024 and in Q1 2025, by quarter"),
     ];
     check(&cases, list_in_clinic);
 }
