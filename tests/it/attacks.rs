@@ -142,7 +142,7 @@ async fn expensive_requests_do_not_block_others() {
             };
             ("execute_sql", json!({"queries": [query]}))
         });
-        // If every call fails, the run ends.
+        // One call of each round succeeds: rounds in which every call fails end the run.
         let usual = ("execute_sql", json!({"queries": [{"question": "?", "sql": USUAL}]}));
         script.push(Turn::calls(calls.chain([usual])));
         script.push(Turn::text("That cannot be determined."));

@@ -1,8 +1,8 @@
 //! The agent loop: model, tool calls and results, until the goal is reached or the run ends for another reason.
 //!
 //! The list of tools stays the same during a run: a changed list invalidates the prompt cache of the provider, and models that sign their
-//! reasoning reject it. A tool that failed too often is refused instead. A round in which every call failed ends the run, unless other
-//! arguments can fix all of them, which gets one more round.
+//! reasoning reject it. A tool that failed too often is refused instead. Failures are returned to the model; consecutive rounds in which
+//! every call failed end the run.
 
 mod calls;
 mod recover;
@@ -34,12 +34,15 @@ use crate::{
     metrics::{Durations, Ended, Metrics, RoundEnd, RoundRecord, cost_dollars},
     spans,
 };
-use calls::{CallResult, RoundOutcome};
+use calls::CallResult;
 use recover::Recovery;
 
 /// Minimum size of a streamed text event, in bytes, within a line and at the end of one.
 const MIN_PIECE_BYTES: usize = 160;
 const MIN_LINE_BYTES: usize = 40;
+
+/// The number of consecutive rounds in which every call failed that ends a run.
+const MAX_FAILED_ROUNDS: u32 = 3;
 
 /// The share of the time limit after which the model is asked to finish.
 const LATE: f64 = 0.8;
@@ -172,7 +175,7 @@ impl<'a, T: Tools> Run<'a, T> {
     }
 
     async fn run_rounds(&mut self) -> Result<Ended, LlmError> {
-        let mut failed_before = false;
+        let mut failed_rounds = 0;
         while self.metrics.model_calls < self.limits.rounds {
             self.metrics.model_calls += 1;
             let number = self.metrics.model_calls;
@@ -194,18 +197,13 @@ impl<'a, T: Tools> Run<'a, T> {
             }
             self.history.assistant(response.text.clone(), response.calls.clone());
             if !response.calls.is_empty() {
-                let round = self.run_calls(&response.calls).instrument(span).await;
-                self.end_round(match round {
-                    RoundOutcome::SomeWorked => RoundEnd::Calls,
-                    RoundOutcome::AllRepairable | RoundOutcome::AllFailed => RoundEnd::AllToolsFailed,
-                });
-                // Invalid arguments get one more round: the errors name the valid ones.
-                let failed =
-                    round == RoundOutcome::AllFailed || (round == RoundOutcome::AllRepairable && failed_before);
+                let all_failed = self.run_calls(&response.calls).instrument(span).await;
+                self.end_round(if all_failed { RoundEnd::AllToolsFailed } else { RoundEnd::Calls });
+                failed_rounds = if all_failed { failed_rounds + 1 } else { 0 };
+                let failed = failed_rounds == MAX_FAILED_ROUNDS;
                 if let Some(ended) = self.goal.end_after_round(failed.then_some(Ended::AllToolsFailed)) {
                     return Ok(ended);
                 }
-                failed_before = round == RoundOutcome::AllRepairable;
                 if let Some(text) = self.goal.announce_after_round() {
                     self.history.say(text);
                 }

@@ -86,8 +86,8 @@ pub trait Goal: Send {
         Vec::new()
     }
 
-    /// Returns whether the run ends after a round of calls. `failed` is the decision of the loop, which ends a run if every call failed; a
-    /// goal may have another policy.
+    /// Returns whether the run ends after a round of calls. `failed` is the decision of the loop, which ends a run if every call of
+    /// several rounds failed; a goal may have another policy.
     fn end_after_round(&mut self, failed: Option<Ended>) -> Option<Ended> {
         failed
     }

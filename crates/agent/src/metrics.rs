@@ -14,7 +14,7 @@ pub enum Ended {
     Completed,
     /// The round limit was reached without a result.
     RoundLimit,
-    /// Every tool call of a round failed, and other arguments cannot fix it.
+    /// Every tool call of several consecutive rounds failed.
     AllToolsFailed,
     /// The model gave no plan, even after correction.
     NoPlan,
@@ -36,7 +36,7 @@ impl Ended {
         match self {
             Ended::Completed => "it was completed",
             Ended::RoundLimit => "the round limit was reached",
-            Ended::AllToolsFailed => "every tool call of a round failed",
+            Ended::AllToolsFailed => "every tool call of the last rounds failed",
             Ended::NoPlan => "the model gave no plan",
             Ended::NoAnswer => "the model gave no answer",
             Ended::Stopped => "a phase failed",

@@ -6,7 +6,7 @@ use futures::{StreamExt, stream};
 use prospector_core::mark::clean;
 use prospector_core::record::Resource;
 use prospector_core::tool::{
-    Answer, ToolError, ToolErrorCode,
+    Answer, ToolError,
     repair::{Repaired, repair_arguments, repair_name},
 };
 use prospector_llm::message::ToolCall;
@@ -39,21 +39,10 @@ pub(super) struct CallResult {
 pub(super) enum FailureKind {
     /// It was refused; other calls may be accepted.
     Refused,
-    /// It may succeed with other arguments.
-    Repairable,
-    /// It would fail with any arguments.
-    Final,
+    /// The tool reported an error.
+    ByTool,
     /// It timed out, was cancelled, or failed by a defect.
     Unfinished,
-}
-
-/// How a round of tool calls went.
-#[derive(PartialEq, Eq)]
-pub(super) enum RoundOutcome {
-    SomeWorked,
-    /// All failed, but each may succeed with other arguments.
-    AllRepairable,
-    AllFailed,
 }
 
 impl<T: Tools> Run<'_, T> {
@@ -75,8 +64,9 @@ impl<T: Tools> Run<'_, T> {
         }
     }
 
-    /// Runs the calls of one round concurrently. Results are recorded in the order of the calls.
-    pub(super) async fn run_calls(&mut self, calls: &[ToolCall]) -> RoundOutcome {
+    /// Runs the calls of one round concurrently. Results are recorded in the order of the calls. Returns whether all of them failed although
+    /// the model may call again.
+    pub(super) async fn run_calls(&mut self, calls: &[ToolCall]) -> bool {
         let started = Instant::now();
         let last_round = self.metrics.model_calls >= self.limits.rounds;
         let mut made = Vec::new();
@@ -111,15 +101,9 @@ impl<T: Tools> Run<'_, T> {
             self.arrived.push((place, result));
         }
         drop(pending);
-        let (worked, repairable) = self.record_results(calls);
+        let worked = self.record_results(calls);
         self.tools_time += started.elapsed();
-        if worked > 0 || last_round || self.budget.calls_left() == 0 {
-            RoundOutcome::SomeWorked
-        } else if repairable == calls.len() {
-            RoundOutcome::AllRepairable
-        } else {
-            RoundOutcome::AllFailed
-        }
+        worked == 0 && !last_round && self.budget.calls_left() > 0
     }
 
     /// Records the names that an answer reveals in the spelling of the catalog. A tool may repeat the spelling of the model.
@@ -142,16 +126,15 @@ impl<T: Tools> Run<'_, T> {
         (ToolCall { id: call.id.clone(), name, arguments }, notes)
     }
 
-    /// Records a result for every call of the round; calls without one are cancelled. Returns the number of successful calls and of failed
-    /// calls that other arguments may repair.
-    pub(super) fn record_results(&mut self, calls: &[ToolCall]) -> (usize, usize) {
+    /// Records a result for every call of the round; calls without one are cancelled. Returns the number of successful calls.
+    pub(super) fn record_results(&mut self, calls: &[ToolCall]) -> usize {
         let mut results: Vec<Option<CallResult>> = calls.iter().map(|_| None).collect();
         for (place, result) in self.arrived.drain(..) {
             if let Some(slot) = results.get_mut(place) {
                 *slot = Some(result);
             }
         }
-        let (mut worked, mut repairable) = (0, 0);
+        let mut worked = 0;
         let mut given = Vec::with_capacity(calls.len());
         let mut events = Vec::with_capacity(calls.len());
         for (call, result) in calls.iter().zip(results) {
@@ -164,10 +147,9 @@ impl<T: Tools> Run<'_, T> {
             });
             let kind = result.as_ref().err().map(|(kind, _)| kind);
             // Errors of the loop are instructions; those of tools may contain untrusted text.
-            let by_tool = matches!(kind, Some(FailureKind::Repairable | FailureKind::Final));
+            let by_tool = kind == Some(&FailureKind::ByTool);
             let made = kind != Some(&FailureKind::Refused);
             worked += usize::from(kind.is_none());
-            repairable += usize::from(matches!(kind, Some(FailureKind::Refused | FailureKind::Repairable)));
             let (repaired, notes) = self.repair(call);
             if made {
                 self.count_call(&repaired.name, kind.is_some(), took);
@@ -197,7 +179,7 @@ impl<T: Tools> Run<'_, T> {
             self.metrics.failed_queries += queries.iter().map(|query| u32::from(query.error.is_some())).sum::<u32>();
             self.observe(Event::Result { name, failed, reason: failure.flatten(), bytes, queries });
         }
-        (worked, repairable)
+        worked
     }
 
     /// Adds a call to the record of its round; `None` is a refused call.
@@ -234,11 +216,7 @@ async fn call_tool(tools: &impl Tools, call: ToolCall, time_limit: Duration) -> 
                     tracing::error!(tool = call.name, %source, "a tool failed");
                     FailureKind::Unfinished
                 }
-                ToolError::Respond {
-                    code: ToolErrorCode::NotFound | ToolErrorCode::InvalidArguments | ToolErrorCode::UnknownTool,
-                    ..
-                } => FailureKind::Repairable,
-                ToolError::Respond { .. } => FailureKind::Final,
+                ToolError::Respond { .. } => FailureKind::ByTool,
             };
             Err((kind, error.to_json()))
         }

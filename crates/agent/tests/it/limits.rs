@@ -143,16 +143,16 @@ async fn a_model_that_keeps_calling_a_disabled_tool_is_stopped() {
     };
     let limits = Limits { failures_per_tool: 1, ..Limits::default() };
     let (_, _, model, world) = check(limits, script, Ended::AllToolsFailed).await;
-    assert_eq!((model.requests().len(), world.calls()), (3, 2));
+    assert_eq!((model.requests().len(), world.calls()), (4, 2));
 }
 
 #[tokio::test]
-async fn a_round_in_which_all_tools_failed_ends_the_run() {
-    for how in ["unavailable", "fatal"] {
+async fn rounds_in_which_all_tools_failed_end_the_run() {
+    for how in ["unavailable", "fatal", "column", "not_found"] {
         let script =
             |round| if round == 1 { Turn::call([describe()]) } else { Turn::call([fail(how), fail("invalid")]) };
         let (outcome, _, model, _) = check(Limits::default(), script, Ended::AllToolsFailed).await;
-        assert_eq!(model.requests().len(), 2);
+        assert_eq!(model.requests().len(), 4);
         assert_eq!(outcome.plan.discovered_context.tables, TABLES);
     }
 }
@@ -168,19 +168,22 @@ async fn one_successful_call_continues_the_run() {
 }
 
 #[tokio::test]
-async fn repairable_failures_get_one_more_round() {
-    let repairable = || Turn::call([fail("not_found"), fail("invalid"), ("no_such_tool", json!({}))]);
-    let (_, _, model, _) = check(Limits::default(), |_| repairable(), Ended::AllToolsFailed).await;
-    assert_eq!(model.requests().len(), 2);
-
-    // A successful round in between resets the count.
+async fn failures_are_returned_to_the_model() {
     let script = |round| match round {
-        1 | 3 => Turn::call([fail("invalid")]),
-        2 => Turn::call([describe()]),
+        1 => Turn::call([fail("column")]),
+        // A successful round resets the count.
+        2 | 4 => Turn::call([describe()]),
+        3 => Turn::call([fail("unavailable")]),
+        5 | 6 => Turn::call([fail("invalid"), ("no_such_tool", json!({}))]),
         _ => Turn::say(plan(&TABLES)),
     };
-    let (outcome, ..) = check(Limits::default(), script, Ended::Completed).await;
+    let (outcome, _, model, _) = check(Limits::default(), script, Ended::Completed).await;
     assert!(outcome.plan.verification.ok);
+    let first = model.results(2).remove(0);
+    assert!(first.contains("unknown_column") && first.contains("did you mean"), "{first}");
+    let ends: Vec<RoundEnd> = outcome.plan.metrics.rounds.iter().map(|round| round.ended).collect();
+    let (failed, worked) = (RoundEnd::AllToolsFailed, RoundEnd::Calls);
+    assert_eq!(ends, [failed, worked, failed, worked, failed, failed, RoundEnd::Result]);
 }
 
 #[tokio::test]

@@ -74,7 +74,7 @@ pub enum ToolError {
         /// What to do instead; the closest names for an unknown one.
         suggestion: Option<String>,
     },
-    /// For the operator only; never sent to the model. Ends the run if nothing else in the round succeeded.
+    /// For the operator only; the model learns only that the tool failed.
     #[error("{source}")]
     Fatal {
         /// The cause.

@@ -83,6 +83,11 @@ impl World {
             "fail" => Err(match arguments["how"].as_str() {
                 Some("not_found") => ToolError::not_found("table", "store.vips", TABLES),
                 Some("invalid") => ToolError::invalid("fail: wrong arguments", None),
+                Some("column") => ToolError::Respond {
+                    code: ToolErrorCode::UnknownColumn,
+                    message: "there is no dimension `region`".into(),
+                    suggestion: Some("did you mean `customer.region`?".into()),
+                },
                 Some("fatal") => ToolError::fatal(format!("cannot connect: {SECRET}")),
                 _ => ToolError::unavailable("the source cannot be read", None),
             }),
