@@ -275,6 +275,7 @@ impl Catalog {
         let sources = engine_over(&schema, &opened.connectors, engine.clone());
         let meaning = Meaning::load(metrics, file.metrics, file.verified_queries, &sources, &mut opening).await?;
         let Meaning { metrics, verified, folder: verified_folder, named } = meaning;
+        let schema = metrics::declare_keys(schema, &metrics);
         engine.named = named;
         let terms = metrics::define_terms(&metrics);
         let facts = load(Facts { evidence, terms }, file.facts, &mut opening).await?;

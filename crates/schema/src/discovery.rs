@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use prospector_connect::Connector;
 use prospector_connect::sql::Dialect;
-use prospector_connect::table::Table;
+use prospector_connect::table::{ForeignKey, Table};
 use prospector_core::{mark::redact::Redactor, record::Record};
 use tokio::sync::OnceCell;
 
@@ -60,6 +60,23 @@ impl SchemaDiscovery {
             PreparedDatabase { database, connector, joins, families, profiles }
         };
         SchemaDiscovery { databases: entries.into_iter().map(known).collect(), redactor: OnceLock::new() }
+    }
+
+    /// Returns the same databases with further keys, such as those that a catalog declares: each is a database, a table and
+    /// its key. Keys with unknown names are skipped, and keys that a table already has are not repeated.
+    pub fn with_keys(&self, keys: Vec<(String, String, ForeignKey)>) -> Self {
+        let entry =
+            |known: &PreparedDatabase| Entry { database: known.database.clone(), connector: known.connector.clone() };
+        let mut entries: Vec<Entry> = self.databases.iter().map(entry).collect();
+        for (database, table, key) in keys {
+            let Some(at) = position_of(&entries, &database, |entry| &entry.database.name) else { continue };
+            let Some(own) = position_of(&entries[at].database.tables, &table, |table| &table.name) else { continue };
+            let known = &mut entries[at].database.tables[own].foreign_keys;
+            if !known.contains(&key) {
+                known.push(key);
+            }
+        }
+        SchemaDiscovery { redactor: self.redactor.clone(), ..SchemaDiscovery::new(entries) }
     }
 
     /// Sets the redactor for error messages of sources.
@@ -253,7 +270,7 @@ mod tests {
     use prospector_connect::source::SourceKind;
 
     use super::*;
-    use crate::testing::{shop, table};
+    use crate::testing::{key, shop, table};
 
     fn dotted() -> SchemaDiscovery {
         let database = |name: &str, tables: Vec<Table>| Entry {
@@ -293,6 +310,27 @@ mod tests {
         check("...", None, None);
         // Each way to split it would be tried against each table.
         check(&format!("data{}", ".world".repeat(100_000)), None, None);
+    }
+
+    #[test]
+    fn further_keys_join_tables_like_those_of_the_source() {
+        let own =
+            |table: &str, column: &str, target: &str| ("shop".to_owned(), table.to_owned(), key(column, target, "id"));
+        let keys = vec![
+            own("Products", "Region", "Regions"),
+            own("invoices", "customer_id", "customers"),
+            own("invoices", "customer_id", "nothing"),
+            own("nothing", "id", "customers"),
+        ];
+        let mut tables = shop();
+        tables[3].columns.push(table("", &["region"]).columns.remove(0));
+        let database = Database { tables, ..Database::new("shop", SourceKind::Sqlite) };
+        let discovery = SchemaDiscovery::new(vec![Entry { database, connector: None }]).with_keys(keys);
+        let known = discovery.find("shop").unwrap();
+        let [products, regions] = ["products", "regions"].map(|name| known.table(name).unwrap());
+        let joins = known.joins.keys((products, "products"), (regions, "regions"));
+        assert_eq!(joins.iter().map(ToString::to_string).collect::<Vec<_>>(), ["products.region = regions.id"]);
+        assert_eq!(discovery.table("shop", "invoices").unwrap().foreign_keys.len(), 1);
     }
 
     #[test]

@@ -55,8 +55,8 @@ pub(crate) fn check(declared: Declarations, sources: &[Tables<'_>]) -> (Declarat
         });
     }
     checker.times_elsewhere();
-    for join in declared.joins {
-        let outcome = checker.join(&join);
+    for mut join in declared.joins {
+        let outcome = checker.join(&mut join);
         let what = format!("join of `{}` to `{}`", join.from, join.to);
         checker.keep(outcome, &join.place.clone(), &what, |kept| kept.joins.push(join));
     }
@@ -190,17 +190,18 @@ impl Checker<'_> {
         })
     }
 
-    fn join(&self, join: &Join) -> Result<(), Wrong> {
+    /// Checks a join, and spells its columns as its tables do.
+    fn join(&self, join: &mut Join) -> Result<(), Wrong> {
         let (_, table, _) = self.find(&join.from)?;
         let (entity, target, _) = self.find(&join.to)?;
         if join.columns.is_empty() || join.columns.len() != join.references.len() {
             return Err(wrong("its columns do not match in number", "name the same number of columns on both sides"));
         }
-        for column in &join.columns {
-            find_column(table, column)?;
-        }
-        for column in &join.references {
-            find_column(target, column)?;
+        for (table, columns) in [(table, &mut join.columns), (target, &mut join.references)] {
+            for column in columns {
+                let spelled = find_column(table, column)?.name.clone();
+                *column = spelled;
+            }
         }
         let own: BTreeSet<String> = list_key(entity, target).into_iter().map(|column| column.to_lowercase()).collect();
         let named: BTreeSet<String> = join.references.iter().map(|column| column.to_lowercase()).collect();

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use prospector_connect::query::Aggregation;
+use prospector_connect::table::ForeignKey;
 use prospector_core::Problem;
 use prospector_engine::options::NamedQuery;
 use prospector_engine::query::aggregate::{Grain, Span};
@@ -140,6 +141,21 @@ fn read_file(import: &ImportEntry, sources: &[Tables<'_>], opening: &mut Opening
             Declarations::default()
         }
     }
+}
+
+/// Returns the schema with the declared joins between tables of one database as keys, so that they are shown and used like those of the
+/// source.
+pub(super) fn declare_keys(schema: Arc<SchemaDiscovery>, model: &SemanticModel) -> Arc<SchemaDiscovery> {
+    let entity = |name: &str| model.entities().iter().find(|entity| entity.name.eq_ignore_ascii_case(name));
+    let key = |join: &Join| {
+        let (from, to) = (entity(&join.from)?, entity(&join.to)?);
+        let (columns, references) = (join.columns.clone(), join.references.clone());
+        let key = ForeignKey { columns, table: to.table.clone(), references };
+        let is_within = from.database.eq_ignore_ascii_case(&to.database);
+        is_within.then(|| (from.database.clone(), from.table.clone(), key))
+    };
+    let keys: Vec<(String, String, ForeignKey)> = model.joins().iter().filter_map(key).collect();
+    if keys.is_empty() { schema } else { Arc::new(schema.with_keys(keys)) }
 }
 
 /// Returns each name and synonym of a metric or segment as a term with its definition.

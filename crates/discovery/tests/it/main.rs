@@ -6,6 +6,7 @@ mod cancel;
 mod current;
 mod facts;
 mod invoke;
+mod joins;
 mod locate;
 mod mcp;
 mod metric_queries;
