@@ -93,10 +93,7 @@ impl Checker<'_> {
     }
 
     fn table(&self, entity: &Entity) -> Option<(&Table, Dialect)> {
-        let source = self.sources.iter().find(|source| source.database.eq_ignore_ascii_case(&entity.database))?;
-        let exact = source.tables.iter().find(|table| table.name == entity.table);
-        let found = exact.or_else(|| source.tables.iter().find(|table| table.name.eq_ignore_ascii_case(&entity.table)));
-        found.map(|table| (table, source.dialect))
+        find_table(self.sources, entity)
     }
 
     fn entity(&self, entity: &mut Entity) -> Result<(), Wrong> {
@@ -405,6 +402,14 @@ impl Checker<'_> {
         }
         self.problems.extend(shared);
     }
+}
+
+/// Returns the table of an entity, with the dialect of its database.
+pub(crate) fn find_table<'a>(sources: &'a [Tables<'_>], entity: &Entity) -> Option<(&'a Table, Dialect)> {
+    let source = sources.iter().find(|source| source.database.eq_ignore_ascii_case(&entity.database))?;
+    let exact = source.tables.iter().find(|table| table.name == entity.table);
+    let found = exact.or_else(|| source.tables.iter().find(|table| table.name.eq_ignore_ascii_case(&entity.table)));
+    found.map(|table| (table, source.dialect))
 }
 
 /// Normalizes a name for comparison: `Net revenue` and `net_revenue` are the same.

@@ -1,5 +1,7 @@
 //! Metric queries, and their translation into aggregate queries.
 
+use std::collections::BTreeSet;
+
 use prospector_connect::filter::{FilterCondition, FilterOp};
 use prospector_connect::query::{Order, read_filters, read_orders};
 use prospector_core::name::nearest;
@@ -22,6 +24,9 @@ pub const TIME: &str = "time";
 
 /// The maximum limit; more than any answer shows.
 const MAX_LIMIT: usize = 10_000;
+
+/// The maximum number of dimensions that are suggested for an unknown one.
+const MAX_SUGGESTED: usize = 3;
 
 /// A query over metrics.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -257,15 +262,40 @@ impl SemanticModel {
             let called = written.unwrap_or_else(|| format!("{}_{column}", entity.name));
             return Ok(grouped(&called, vec![place], Vec::new()));
         }
-        let segments = self.segments().iter().map(|segment| segment.name.as_str());
-        let known = self.dimensions().iter().map(|dimension| dimension.name.as_str()).chain(segments);
-        let near = nearest(name, known.clone().chain(self.entities().iter().map(|entity| entity.name.as_str())), 3);
         let failure = Failure::new(FailureCode::UnknownColumn, format!("there is no dimension `{name}`"));
-        let all: Vec<&str> = known.take(20).collect();
-        Err(match near.as_slice() {
-            [] => failure.advise(format!("the dimensions are {}, or use entity.column", all.join(", "))),
-            near => failure.advise(format!("did you mean {}? or use entity.column", near.join(", "))),
+        Err(match self.suggest_dimensions(name).as_slice() {
+            [] => failure.advise("declare dimensions or entities in the catalog"),
+            near => failure.advise(format!("did you mean {}?", near.join(", "))),
         })
+    }
+
+    /// Returns the columns of entities that an unknown dimension names, or else the closest dimensions and columns.
+    fn suggest_dimensions(&self, name: &str) -> Vec<String> {
+        let columns_of = |entity| {
+            let columns = self.columns_of(entity).iter();
+            columns.map(|column| (column.as_str(), format!("{}.{column}", entity.name))).collect::<Vec<_>>()
+        };
+        let columns: Vec<(&str, String)> = self.entities().iter().flat_map(columns_of).collect();
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let named: Vec<&str> =
+            columns.iter().filter(|(column, _)| fold(column) == fold(last)).map(|(_, id)| id.as_str()).collect();
+        if !named.is_empty() {
+            // What precedes the column, such as a table, names one of the entities.
+            return nearest(name, named, if name.contains('.') { 1 } else { MAX_SUGGESTED });
+        }
+        let segments = self.segments().iter().map(|segment| segment.name.as_str());
+        let declared: BTreeSet<&str> =
+            self.dimensions().iter().map(|dimension| dimension.name.as_str()).chain(segments).collect();
+        let known: BTreeSet<&str> = declared.iter().copied().chain(columns.iter().map(|(column, _)| *column)).collect();
+        let mut suggested = Vec::new();
+        for near in nearest(last, known, MAX_SUGGESTED) {
+            match declared.contains(near.as_str()) {
+                true => suggested.push(near),
+                false => suggested.extend(columns.iter().filter(|(name, _)| *name == near).map(|(_, id)| id.clone())),
+            }
+        }
+        suggested.truncate(MAX_SUGGESTED);
+        suggested
     }
 
     /// Returns the keys that distinguish equal values of a dimension.

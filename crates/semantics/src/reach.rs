@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use prospector_engine::{Engine, FailureCode};
 
-use crate::model::{Dimension, Metric};
+use crate::model::{Dimension, Entity, Metric};
 use crate::{MetricQuery, SemanticModel};
 
 /// The length of a declared join, and the distance between tables of one database, which keys of their schema may join.
@@ -15,33 +15,60 @@ impl SemanticModel {
     /// Returns the dimensions that a metric can be grouped by, the nearest first. Dimensions that neither a declared join nor a key of a
     /// schema can lead to are omitted.
     pub(crate) fn dimensions_of(&self, metric: &Metric) -> Vec<&Dimension> {
-        let homes: BTreeSet<String> =
-            self.measures(metric).into_iter().map(|measure| measure.entity.to_lowercase()).collect();
-        let far: Vec<Vec<Option<u32>>> = homes.iter().map(|home| self.measure_ways(home)).collect();
-        let way_to = |dimension: &Dimension, far: &[Option<u32>]| {
-            let places = dimension.columns.iter().filter_map(|column| self.place(&column.entity));
-            places.filter_map(|at| far[at]).min()
+        let homes = self.measure_homes(metric);
+        let places = |dimension: &Dimension| {
+            dimension.columns.iter().filter_map(|column| self.place(&column.entity)).collect::<Vec<usize>>()
         };
-        let farthest = |dimension: &Dimension| {
-            let ways = far.iter().map(|far| way_to(dimension, far)).collect::<Option<Vec<u32>>>()?;
-            ways.into_iter().max()
-        };
-        let mut reached: Vec<(u32, &Dimension)> =
-            self.dimensions().iter().filter_map(|dimension| Some((farthest(dimension)?, dimension))).collect();
+        let mut reached: Vec<(u32, &Dimension)> = (self.dimensions().iter())
+            .filter_map(|dimension| Some((farthest(&homes, &places(dimension))?, dimension)))
+            .collect();
         reached.sort_by_key(|(far, _)| *far);
         reached.into_iter().map(|(_, dimension)| dimension).collect()
     }
 
-    /// Returns whether the keys of the tables prevent grouping a metric by a dimension: its rows would be repeated, there is no join
-    /// path, or several paths are equally short.
-    pub(crate) fn is_refused(&self, engine: &Engine, metric: &Metric, dimension: &Dimension) -> bool {
+    /// Returns the entities by whose columns a metric can be grouped, the nearest first; those that nothing can lead to are omitted.
+    pub(crate) fn entities_of(&self, metric: &Metric) -> Vec<&Entity> {
+        let homes = self.measure_homes(metric);
+        let entities = self.entities().iter().enumerate();
+        let mut reached: Vec<(u32, &Entity)> =
+            entities.filter_map(|(at, entity)| Some((farthest(&homes, &[at])?, entity))).collect();
+        reached.sort_by_key(|(far, _)| *far);
+        reached.into_iter().map(|(_, entity)| entity).collect()
+    }
+
+    /// Returns the column that shows how the columns of an entity are written: one that is no key, if possible.
+    pub(crate) fn example_column(&self, entity: &Entity) -> Option<String> {
+        let is_name = |column: &&String| column.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let is_key = |column: &str| {
+            let is_end = |name: &str, columns: &[String]| {
+                name.eq_ignore_ascii_case(&entity.name) && columns.iter().any(|own| own.eq_ignore_ascii_case(column))
+            };
+            let mut joins = self.joins().iter();
+            entity.key.iter().any(|key| key.eq_ignore_ascii_case(column))
+                || joins.any(|join| is_end(&join.from, &join.columns) || is_end(&join.to, &join.references))
+        };
+        let mut columns = self.columns_of(entity).iter().filter(is_name);
+        let first = columns.clone().next();
+        columns.find(|column| !is_key(column)).or(first).map(|column| format!("{}.{column}", entity.name))
+    }
+
+    /// Returns whether the keys of the tables prevent grouping a metric by a dimension or an `entity.column`: its rows would be repeated,
+    /// there is no join path, or several paths are equally short.
+    pub(crate) fn is_refused(&self, engine: &Engine, metric: &Metric, dimension: &str) -> bool {
         let query = MetricQuery {
             metrics: vec![metric.name.clone()],
-            dimensions: vec![dimension.name.clone()],
+            dimensions: vec![dimension.to_owned()],
             ..MetricQuery::default()
         };
         let code = self.compile(engine, &query).err().map(|failure| failure.code);
         matches!(code, Some(FailureCode::RepeatedRows | FailureCode::AmbiguousJoin | FailureCode::NoJoin))
+    }
+
+    /// Returns the distance of each entity from each one that a metric aggregates.
+    fn measure_homes(&self, metric: &Metric) -> Vec<Vec<Option<u32>>> {
+        let homes: BTreeSet<String> =
+            self.measures(metric).into_iter().map(|measure| measure.entity.to_lowercase()).collect();
+        homes.iter().map(|home| self.measure_ways(home)).collect()
     }
 
     fn place(&self, entity: &str) -> Option<usize> {
@@ -72,6 +99,12 @@ impl SemanticModel {
         }
         far
     }
+}
+
+/// Returns the distance of the farthest home from the nearest of some entities; `None` if a home has no path to any of them.
+fn farthest(homes: &[Vec<Option<u32>>], places: &[usize]) -> Option<u32> {
+    let ways = homes.iter().map(|far| places.iter().filter_map(|at| far[*at]).min());
+    ways.collect::<Option<Vec<u32>>>()?.into_iter().max()
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The validated semantic model: lookup and descriptions of its declarations.
 
+use std::collections::BTreeMap;
+
 use chrono::NaiveDate;
 use prospector_core::name::nearest;
 use prospector_core::record::Record;
@@ -7,32 +9,39 @@ use prospector_core::{Kind, Problem};
 use prospector_engine::query::aggregate::{FiscalYear, Span, TimeZone};
 use prospector_text::periods;
 
-use crate::check::{Tables, check, fold};
+use crate::check::{Tables, check, find_table, fold};
 use crate::model::{Declarations, Dimension, Entity, Join, Measure, Metric, MetricKind};
 
 /// Valid entities, joins, dimensions, metrics and segments.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SemanticModel {
     declared: Declarations,
+    /// The columns of the tables of entities, by the names of the entities.
+    columns: BTreeMap<String, Vec<String>>,
 }
 
 impl SemanticModel {
     /// Validates declarations against the tables. Invalid ones are skipped and reported with their location.
     pub fn check(declared: Declarations, sources: &[Tables<'_>]) -> (SemanticModel, Vec<Problem>) {
         let (declared, problems) = check(declared, sources);
-        (SemanticModel { declared }, problems)
+        let columns_of = |entity: &Entity| {
+            let (table, _) = find_table(sources, entity)?;
+            Some((entity.name.clone(), table.columns.iter().map(|column| column.name.clone()).collect()))
+        };
+        let columns = declared.entities.iter().filter_map(columns_of).collect();
+        (SemanticModel { declared, columns }, problems)
     }
 
     /// Returns the model extended by declarations that a question implies.
     pub(crate) fn with(&self, implied: Declarations) -> SemanticModel {
         let mut declared = self.declared.clone();
         declared.extend(implied);
-        SemanticModel { declared }
+        SemanticModel { declared, columns: self.columns.clone() }
     }
 
     #[cfg(test)]
     pub(crate) fn of(declared: Declarations) -> SemanticModel {
-        SemanticModel { declared }
+        SemanticModel { declared, columns: BTreeMap::new() }
     }
 
     pub(crate) fn declarations(&self) -> &Declarations {
@@ -47,6 +56,11 @@ impl SemanticModel {
     /// Returns the entity with that name; case is ignored.
     pub(crate) fn entity(&self, name: &str) -> Option<&Entity> {
         self.entities().iter().find(|entity| entity.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Returns the columns of an entity, which are dimensions as `entity.column`.
+    pub(crate) fn columns_of(&self, entity: &Entity) -> &[String] {
+        self.columns.get(&entity.name).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Returns the entity over the table of a fully qualified column, `database.table.column`, and the column.

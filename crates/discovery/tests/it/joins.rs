@@ -78,4 +78,16 @@ async fn declared_joins_lead_metrics_to_columns() {
     let computed = tools.call(DiscoveryTools::METRICS_TOOL, asked).await.unwrap();
     let text = computed.text();
     assert!(text.contains("Mitte") && text.contains("Nord"), "{text}");
+    let described = describe(&tools, "billed").await;
+    assert!(described.contains("any column of bill, contract, customer, as customer.customer_name"), "{described}");
+    for (dimension, suggested) in [
+        ("region", "did you mean customer.region, outage.region?"),
+        ("customers.region", "did you mean customer.region?"),
+        ("customer.regoin", "did you mean `region`"),
+        ("chanel", "did you mean contract.channel"),
+    ] {
+        let asked = json!({"metrics": ["billed"], "dimensions": [dimension]});
+        let error = tools.call(DiscoveryTools::METRICS_TOOL, asked).await.unwrap_err().to_string();
+        assert!(error.contains(suggested), "{dimension}: {error}");
+    }
 }

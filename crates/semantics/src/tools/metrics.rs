@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::SemanticModel;
 use crate::check::fold;
-use crate::model::{Metric, Segment, short_place};
+use crate::model::{Entity, Metric, Segment, short_place};
 use crate::segments::SEGMENT;
 
 /// The maximum number of dimensions that are listed for a metric.
@@ -117,8 +117,12 @@ pub(super) struct MetricDetails {
     formula: String,
     /// The tables that it reads.
     tables: Vec<String>,
-    /// The dimensions that it can be grouped by, in addition to `entity.column`.
+    /// The dimensions that it can be grouped by.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     dimensions: Vec<String>,
+    /// The columns that it can be grouped by as well.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    columns: String,
     /// The number of dimensions that are not listed.
     #[serde(skip_serializing_if = "is_zero")]
     more_dimensions: usize,
@@ -165,7 +169,7 @@ impl Tool for GetMetric {
         let metric = model.metric(&args.name).ok_or_else(|| ToolError::not_found("metric", &args.name, known))?;
         let mut told_by = model.dimensions_of(metric);
         if let Some(engine) = &self.engine {
-            told_by.retain(|dimension| !model.is_refused(engine, metric, dimension));
+            told_by.retain(|dimension| !model.is_refused(engine, metric, &dimension.name));
         }
         Ok(MetricDetails {
             name: metric.name.clone(),
@@ -175,6 +179,7 @@ impl Tool for GetMetric {
             tables: model.tables(metric),
             more_dimensions: told_by.len().saturating_sub(MAX_DIMENSIONS),
             dimensions: told_by.iter().take(MAX_DIMENSIONS).map(|dimension| dimension.name.clone()).collect(),
+            columns: self.describe_columns(metric),
             unit: metric.unit.clone(),
             format: metric.format.clone(),
             owner: metric.owner.clone(),
@@ -184,6 +189,22 @@ impl Tool for GetMetric {
             source: metric.source.clone(),
             declared: short_place(&metric.place).to_owned(),
         })
+    }
+}
+
+impl GetMetric {
+    /// Names the entities by whose columns a metric can be grouped, with an example.
+    fn describe_columns(&self, metric: &Metric) -> String {
+        let model = &self.model;
+        let examples =
+            model.entities_of(metric).into_iter().filter_map(|entity| Some((entity, model.example_column(entity)?)));
+        let is_possible =
+            |column: &str| self.engine.as_ref().is_none_or(|engine| !model.is_refused(engine, metric, column));
+        let found: Vec<(&Entity, String)> =
+            examples.take(MAX_DIMENSIONS).filter(|(_, example)| is_possible(example)).collect();
+        let names: Vec<&str> = found.iter().map(|(entity, _)| entity.name.as_str()).collect();
+        let example = found.last().map(|(_, example)| format!(", as {example}"));
+        example.map(|example| format!("any column of {}{example}", names.join(", "))).unwrap_or_default()
     }
 }
 
@@ -197,6 +218,7 @@ impl MetricDetails {
             formula: model.describe_members(segment),
             tables: model.table_of_entity(segment).into_iter().collect(),
             dimensions: Vec::new(),
+            columns: text(),
             more_dimensions: 0,
             unit: text(),
             format: text(),
