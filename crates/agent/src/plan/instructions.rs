@@ -57,7 +57,7 @@ const PLAN_FORM: &str = r#"The plan:
  "clarifications": []}
 ACTION is exactly one of:
 "sql": one SELECT over db.table, segments.name, queries.name and the rows of earlier steps (step_1)
-"metrics": {"metrics": [], "dimensions": [], "filters": ["country = 'DE'", "time = 2025-Q4"], "segments": [], "grain": "quarter", "order": ["revenue desc"], "limit": 10}
+"metrics": {"metrics": [], "dimensions": ["country", "entity.column"], "filters": ["country = 'DE'", "time = 2025-Q4"], "segments": [], "grain": "quarter", "order": ["revenue desc"], "limit": 10}
 "verified_query": {"name": "", "parameters": {}}
 "call": {"operation": "api.operation", "arguments": {"name": "value", "id": {"column": "step_1.id"}}} (step_1 must return one row)
 "read": ["document#section", "skill"]
