@@ -127,11 +127,15 @@ impl Index {
     /// at most `limit` per column. Empty if none are known or they cannot be read.
     pub async fn find_examples(&self, tables: Vec<(String, String)>, limit: usize) -> Vec<Vec<ColumnValues>> {
         let index = self.clone();
-        compute(move || match index.inner.values.values().ok().flatten() {
-            Some(values) => values.of_tables(&tables, limit),
+        compute(move || index.list_examples(&tables, limit)).await
+    }
+
+    /// Like [`Index::find_examples`], on the current thread.
+    pub fn list_examples(&self, tables: &[(String, String)], limit: usize) -> Vec<Vec<ColumnValues>> {
+        match self.inner.values.values().ok().flatten() {
+            Some(values) => values.of_tables(tables, limit),
             None => vec![Vec::new(); tables.len()],
-        })
-        .await
+        }
     }
 
     /// Returns the relevance features of the best `limit` records of a kind; `None` if there are no records. For

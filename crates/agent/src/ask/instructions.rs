@@ -24,9 +24,9 @@ macro_rules! with_tools {
              the tools, then run queries.\n\n1. Interpret: ",
             $interpret,
             "determine what is asked, of which entities, and for which period.
-2. Map: search for what the question needs, then describe what you will use. Know what one row represents. Questions about tables, \
-columns or values need no query if search or describe answers them. Call in parallel where you can. Use think to reason; only the \
-user sees it.
+2. Map: search for what the question needs and is not shown here, then describe what you will use and do not know yet. Know what \
+one row represents. Questions about tables, columns or values need no query if search or describe answers them. Call in parallel \
+where you can. Use think to reason; only the user sees it.
 3. Plan: start with small queries that check row counts, values and date ranges.
 4. Query: execute_sql with one question per query; queries are numbered Q1, Q2... Use run_plan for several dependent steps; they are \
 numbered too. Use get_previous_results for results of earlier turns instead of querying again.

@@ -31,10 +31,11 @@ Use only names that a tool returned, spelled exactly so. If nothing fits, output
     };
 }
 
-const WITH_TOOLS: &str =
-    with_tools!("search for what the question needs, resolve_fact for terms that the company defines");
+const WITH_TOOLS: &str = with_tools!(
+    "search for what the question needs and is not shown here, resolve_fact for terms that the company defines"
+);
 
-const WITHOUT_TERMS: &str = with_tools!("search for what the question needs");
+const WITHOUT_TERMS: &str = with_tools!("search for what the question needs and is not shown here");
 
 /// The instructions for a model without tools, whose prompt contains the metadata.
 const WITHOUT_TOOLS: &str = "You plan how a question is answered from the catalog of databases, APIs, documents, facts and skills that is described \

@@ -1,14 +1,18 @@
 //! The metadata of all catalog entries as compact text, one piece per entry.
 
 use prospector_api::{Api, Operation};
-use prospector_connect::table::Table;
+use prospector_connect::table::{Column, ColumnType, Table};
 use prospector_core::Kind;
-use prospector_core::mark::as_data;
-use prospector_core::record::{Resource, ResourceKind};
+use prospector_core::mark::{as_data, clean};
+use prospector_core::record::{ColumnValues, Resource, ResourceKind};
 use prospector_schema::Database;
 
 use crate::Catalog;
 use crate::piece::Piece;
+
+/// Maximum number of stored values for all of them to be shown, and of the characters of a value.
+const MAX_VALUES: usize = 6;
+const MAX_VALUE_CHARS: usize = 24;
 
 /// Joins pieces to one text, in the given order, marked as data.
 pub(super) fn text(pieces: &[Piece], left_out: usize) -> String {
@@ -33,11 +37,9 @@ pub(super) fn text(pieces: &[Piece], left_out: usize) -> String {
 
 /// Returns all entries of the catalog, in its order.
 pub(super) fn pieces(catalog: &Catalog) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = catalog
-        .schema
-        .databases()
-        .flat_map(|database| database.tables.iter().map(move |one| table(database, one)))
-        .collect();
+    let databases = catalog.schema.databases();
+    let tables = databases.flat_map(|database| database.tables.iter().map(move |table| (database, table)));
+    let mut pieces = describe_tables(catalog, &tables.collect::<Vec<_>>());
     for api in catalog.apis.apis() {
         let group = with_description(&format!("API {} ({})", api.name, api.kind.as_str()), &api.description);
         if api.server.is_some() {
@@ -99,11 +101,38 @@ pub(super) fn operation_head(operation: &Operation) -> String {
 
 /// Returns the tables whose id or name matches a pattern with `*`, ignoring case.
 pub(super) fn tables(catalog: &Catalog, pattern: &str) -> Vec<Piece> {
-    catalog.tables_like(pattern).into_iter().map(|(database, one)| table(database, one)).collect()
+    describe_tables(catalog, &catalog.tables_like(pattern))
+}
+
+/// Describes tables with the indexed values of their columns.
+fn describe_tables(catalog: &Catalog, tables: &[(&Database, &Table)]) -> Vec<Piece> {
+    let ids: Vec<(String, String)> =
+        tables.iter().map(|(database, table)| (database.name.clone(), table.name.clone())).collect();
+    let values = catalog.index.list_examples(&ids, MAX_VALUES + 1);
+    tables.iter().zip(values).map(|((database, one), values)| table(database, one, &values)).collect()
+}
+
+/// Returns the values of a column that categorizes rows, quoted as in SQL; empty if there are many, if they are personal, or if its
+/// description lists them.
+fn render_values(database: &Database, table: &Table, column: &Column, known: &[ColumnValues]) -> String {
+    if column.description.contains("(values: ") || database.is_personal(&table.name, &column.name) {
+        return String::new();
+    }
+    if column.column_type == ColumnType::Integer && column.data_type.to_lowercase().starts_with("bool") {
+        return " 0 or 1".to_owned();
+    }
+    let values = known.iter().find(|known| known.column == column.name).map(|known| known.values.as_slice());
+    let values = values.unwrap_or_default();
+    let repeat = table.row_count.is_none_or(|rows| values.len() as u64 <= rows / 2);
+    let is_short = |value: &String| value.chars().count() <= MAX_VALUE_CHARS;
+    if values.len() > MAX_VALUES || !repeat || !values.iter().all(is_short) {
+        return String::new();
+    }
+    values.iter().map(|value| format!(" '{}'", clean(value, MAX_VALUE_CHARS).replace('\'', "''"))).collect()
 }
 
 /// Describes a table with one line per column.
-fn table(database: &Database, table: &Table) -> Piece {
+fn table(database: &Database, table: &Table, values: &[ColumnValues]) -> Piece {
     let id = format!("{}.{}", database.name, table.name);
     let mut head = format!("  {id}");
     if let Some(rows) = table.row_count {
@@ -121,6 +150,7 @@ fn table(database: &Database, table: &Table) -> Piece {
             Some(format!(" -> {}.{}", key.table, key.references.get(at)?))
         });
         text.push_str(&reference.unwrap_or_default());
+        text.push_str(&render_values(database, table, column, values));
         if !column.description.is_empty() {
             text.push_str(&format!(": {}", column.description));
         }

@@ -11,6 +11,7 @@ mod locate;
 mod mcp;
 mod metric_queries;
 mod profiles;
+mod prompts;
 mod segments;
 mod time_zones;
 mod verified;

@@ -8,7 +8,7 @@
 //! texts                            the values, concatenated
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use prospector_core::record::{ColumnValues, ParentValues};
 use serde::{Deserialize, Serialize};
@@ -197,9 +197,13 @@ impl Values {
     /// Returns the values of the columns of each of these tables, given as `(parent, table)`, in alphabetical order, at
     /// most `limit` per column, in one pass over all values.
     pub(crate) fn of_tables(&self, tables: &[(String, String)], limit: usize) -> Vec<Vec<ColumnValues>> {
+        let mut places: HashMap<(&str, &str), usize> = HashMap::new();
+        for (at, (parent, table)) in tables.iter().enumerate() {
+            places.entry((parent.as_str(), table.as_str())).or_insert(at);
+        }
         let owner = |column: &Column| {
-            let parent = &self.head.parents[column.parent].name;
-            tables.iter().position(|(known, table)| known == parent && *table == column.table)
+            let parent = self.head.parents[column.parent].name.as_str();
+            places.get(&(parent, column.table.as_str())).copied()
         };
         let owners: Vec<Option<usize>> = self.head.columns.iter().map(owner).collect();
         let mut values: Vec<Vec<String>> = vec![Vec::new(); owners.len()];
