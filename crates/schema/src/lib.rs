@@ -32,6 +32,7 @@
 //! It runs no queries. Undeclared keys are inferred from names for table search, and verified by values in
 //! [`SchemaDiscovery::infer_joins`].
 
+mod codes;
 mod describe;
 mod descriptions;
 mod discovery;

@@ -4,7 +4,7 @@ use std::{collections::HashMap, time::Duration};
 
 use futures::{StreamExt, stream};
 use prospector_connect::rows::{SampleRequest, Statistics};
-use prospector_connect::table::Table;
+use prospector_connect::table::{Column, Table};
 use prospector_connect::{ConnectError, Connector};
 use prospector_text::{cut, identifiers::words};
 use serde::Serialize;
@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Database,
+    codes::read_codes,
     naming::is_title,
     value_list::{MAX_FIRST, MAX_WHOLE, are_telling, count_shown},
 };
@@ -114,7 +115,8 @@ impl Profile {
     }
 }
 
-/// Reads the profile of a table. Keys, free text, nested columns and personal columns are skipped.
+/// Reads the profile of a table. Keys, free text, nested columns and personal columns are skipped, except for codes of small
+/// tables, which have samples with names.
 ///
 /// # Errors
 /// The reason why there is no profile.
@@ -137,6 +139,18 @@ async fn profile_within(
 }
 
 async fn read(connector: &dyn Connector, database: &Database, table: &Table) -> Result<Profile, ConnectError> {
+    let mut profile = read_columns(connector, database, table).await?;
+    if table.row_count != Some(0) {
+        let mut samples = std::mem::take(&mut profile.samples);
+        let codes = read_codes(connector, database, table).await;
+        samples.extend(codes.into_iter().map(|(column, values)| (column, Value::Array(values))));
+        let in_order = |column: &Column| Some((column.name.clone(), samples.shift_remove(&column.name)?));
+        profile.samples = table.columns.iter().filter_map(in_order).collect();
+    }
+    Ok(profile)
+}
+
+async fn read_columns(connector: &dyn Connector, database: &Database, table: &Table) -> Result<Profile, ConnectError> {
     let telling: Vec<String> = (table.columns.iter())
         .filter(|column| !is_key(table, &column.name) && !column.column_type.is_opaque())
         .filter(|column| !database.is_personal(&table.name, &column.name))
@@ -399,6 +413,22 @@ mod tests {
         check("tags", ColumnType::Nested, vec![json!(["a"])], json!(null), json!(null)).await;
         check("key", ColumnType::Text, vec![json!("C#")], json!({"cardinality": 1}), json!(["C#"])).await;
         check("empty", ColumnType::Text, vec![], json!(null), json!(null)).await;
+    }
+
+    #[tokio::test]
+    async fn keys_of_small_tables_show_codes_in_table_order() {
+        let mut tables = vec![table("t", &["id*", "kind_cd", "note"]), table("kinds", &["cd*", "name"])];
+        tables.iter_mut().flat_map(|table| &mut table.columns).for_each(|one| one.column_type = ColumnType::Text);
+        tables[0].foreign_keys = vec![key("kind_cd", "kinds", "cd")];
+        tables[1].row_count = Some(1);
+        let fake = Fake::new(tables.clone())
+            .holding("t", "kind_cd", vec![json!("A")])
+            .holding("t", "note", vec![json!("x")])
+            .with_rows("kinds", vec![vec![json!("A"), json!("Adult")]]);
+        let database = Database { tables, ..nothing_personal() };
+        let profile = profile(&fake, &database, &database.tables[0]).await.unwrap();
+        assert_eq!(profile.samples.keys().collect::<Vec<_>>(), ["kind_cd", "note"]);
+        assert_eq!(profile.samples["kind_cd"], json!(["A=Adult"]));
     }
 
     #[tokio::test]
