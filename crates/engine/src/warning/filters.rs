@@ -1,11 +1,13 @@
 //! Filters on missing values, and on null.
 
+use std::collections::BTreeSet;
+
 use prospector_connect::table::Column;
 use sqlparser::ast::{Query, SelectItem, SetExpr};
 
 use super::periods;
 use super::select::{Comparison, Literal, Operator, Part};
-use super::similarity::{examples, find_near, find_similar, number, quote};
+use super::similarity::{self, Difference, examples, find_near, find_similar, number, quote};
 use super::{Case, QueryWarning, WarningCode};
 use crate::syntax::column_name;
 
@@ -123,8 +125,15 @@ async fn explain(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison, lite
     if let Some((there, difference)) = find_similar(&literal.value, &values) {
         let found =
             warning(format!("no value {wanted} in {label}: it contains {}, {}", quote(there), difference.describe()));
+        let is_variant = |value: &&String| similarity::difference(&literal.value, value) == Some(Difference::Case);
+        let variants: BTreeSet<&String> = values.iter().filter(is_variant).collect();
+        // Names in the subject may be aliases that the statement does not contain.
+        let name = part.column(&comparison.subject).map_or(subject.as_str(), |(_, column)| column.name.as_str());
         return Some(match difference.remedy() {
-            Some(function) => found.suggest(format!("compare {function}({subject})")),
+            Some(_) if difference == Difference::Case && variants.len() == 1 => {
+                found.suggest(format!("use {}", quote(there)))
+            }
+            Some(function) => found.suggest(format!("compare {function}({name})")),
             None => found,
         });
     }

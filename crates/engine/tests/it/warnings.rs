@@ -106,7 +106,11 @@ async fn a_warning_contains_the_reason() {
         ),
         (
             "SELECT COUNT(*) FROM shop.customers WHERE tier = 'VIP'",
-            "no value 'VIP' in `customers.tier`: it contains 'vip', in a different case; compare LOWER(tier)",
+            "no value 'VIP' in `customers.tier`: it contains 'vip', in a different case; use 'vip'",
+        ),
+        (
+            "SELECT COUNT(*) FROM shop.airports x WHERE x.City = 'Aberdeen'",
+            "no value 'Aberdeen' in `airports.City`: it contains 'Aberdeen ', with a trailing space; compare TRIM(City)",
         ),
         (
             "SELECT COUNT(*) FROM shop.flights f JOIN shop.airports a ON f.dest = a.code",

@@ -96,11 +96,19 @@ async fn a_statement_that_cannot_run_is_not_run() {
             "{sql}: {failed:?}"
         );
     }
-    let mut steps = two_steps();
-    steps[1] = json!({"sql": "SELECT spnt FROM step_1"});
-    let done = run(&executor, steps, RunOptions::default()).await;
-    let failed = done.verification.failed[0].to_string();
-    assert!(failed.contains("unknown column `spnt` in `step_1` (did you mean `spent`?)"), "{failed}");
+    for (sql, expected) in [
+        ("SELECT spnt FROM step_1", "unknown column `spnt` in `step_1` (did you mean `spent`?)"),
+        (
+            "SELECT c.countri FROM customers.customers c",
+            "unknown column `c.countri` in `customers.customers` (did you mean `country`",
+        ),
+    ] {
+        let mut steps = two_steps();
+        steps[1] = json!({"sql": sql});
+        let done = run(&executor, steps, RunOptions::default()).await;
+        let failed = done.verification.failed[0].to_string();
+        assert!(failed.contains(expected), "{failed}");
+    }
 }
 
 #[tokio::test]

@@ -206,6 +206,9 @@ impl<'a> Queries<'a> {
         let place = if read.is_empty() { String::new() } else { format!(" in {}", read.join(", ")) };
         let message = format!("unknown column `{column}`{place}");
         let inputs = inspection.inputs.iter().filter_map(|input| self.outputs.get(input)).flatten();
+        let tables = inspection.tables.iter().filter_map(|table| self.catalog.schema.find_table(table));
+        let columns = tables.flat_map(|(_, table)| &table.columns).map(|column| column.name.as_str());
+        let known: BTreeSet<&str> = inputs.map(String::as_str).chain(columns).collect();
         let (owner, name) = column.rsplit_once('.').unwrap_or_default();
         let has_owner = |table: &String| self.engine.has_column(&format!("{table}.{owner}"));
         if !owner.is_empty() && inspection.tables.iter().any(has_owner) {
@@ -213,7 +216,7 @@ impl<'a> Queries<'a> {
             return Finding::new(path, Code::UnknownColumn, message).suggest(suggestion);
         }
         let name = if name.is_empty() { column } else { name };
-        let near = nearest(name, inputs.map(String::as_str), 3);
+        let near = nearest(name, known, 3);
         Finding::new(path, Code::UnknownColumn, message).suggest_names(&near)
     }
 
