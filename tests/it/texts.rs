@@ -129,7 +129,14 @@ fn render(fake: &FakeProvider) -> String {
         }
         before = body.clone();
     }
-    text
+    hide_days(&text)
+}
+
+/// Replaces the current day, which each question has.
+fn hide_days(text: &str) -> String {
+    let mut parts = text.split("\nToday: ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |before, rest| before + "\nToday: DAY" + rest.get("2026-01-31".len()..).unwrap_or_default())
 }
 
 /// Returns the texts of a message, of its content or of a part of it.

@@ -79,7 +79,8 @@ impl<T: Tools> AgentLoop<'_, T> {
         let mut messages = session.history(room, condensed.as_ref());
         let begins_at = messages.len();
         let examples = request.examples.as_deref().unwrap_or_default();
-        let opening = format!("{}{examples}\n\nQuestion: {}", instructions::describe_mode(mode), request.question);
+        let (mode_text, today) = (instructions::describe_mode(mode), self.names.today());
+        let opening = format!("{mode_text}{examples}\n\nToday: {today}\nQuestion: {}", request.question);
         messages.push(Message::User { text: opening });
         let mut goal = AnswerGoal::new(&request.question, mode, session, begins_at);
         let tools = AskTools::new(self.tools, session);

@@ -130,6 +130,10 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
+fn is_not_positive(number: &f64) -> bool {
+    *number <= 0.0
+}
+
 /// The cost of a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -160,7 +164,8 @@ pub struct Metrics {
     /// Tokens of one prompt with all metadata of the catalog and no tools (o200k).
     pub tokens_full_prompt: u64,
     /// `1 - (input tokens + output tokens) / tokens_full_prompt` over all rounds. Negative where discovery costs more, as with small
-    /// catalogs; 0 where the model reports no tokens.
+    /// catalogs; 0 where the model reports no tokens. Serialized only if positive.
+    #[serde(skip_serializing_if = "is_not_positive")]
     pub saved: f64,
     /// The rounds, in order.
     pub rounds: Vec<RoundRecord>,
@@ -170,4 +175,18 @@ pub struct Metrics {
 pub(crate) fn cost_dollars(model: &str, usage: Usage) -> Option<f64> {
     let cost = model_info(model)?.cost(usage)?;
     Some((cost * 1e6).round() / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn savings_are_serialized_only_if_positive() {
+        let written = |saved: f64| serde_json::to_value(Metrics { saved, ..Metrics::default() }).unwrap_or_default();
+        assert_eq!(written(0.5)["saved"], 0.5);
+        for saved in [0.0, -2.7] {
+            assert!(written(saved).get("saved").is_none(), "{saved}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use prospector_core::record::ResourceKind;
 use prospector_discovery::Catalog;
+use prospector_text::periods;
 
 /// The names that are known to exist. The catalog is one implementation; other tools bring their own.
 pub trait Names {
@@ -14,6 +15,11 @@ pub trait Names {
     /// Returns the catalog behind the names. Without it, plans are verified by names alone.
     fn catalog(&self) -> Option<&Catalog> {
         None
+    }
+
+    /// Returns the current day, in the time zone of the catalog or in UTC.
+    fn today(&self) -> String {
+        self.catalog().map_or_else(periods::today, |catalog| catalog.metrics.today()).to_string()
     }
 
     /// Returns whether an operation has side effects, if known.

@@ -51,8 +51,9 @@ impl<T: Tools> AgentLoop<'_, T> {
     /// far. `prompt` is made with [`INSTRUCTIONS`](super::INSTRUCTIONS).
     pub async fn plan(&self, prompt: &Prompt, request: &Request<'_>) -> PlanOutcome {
         let mode = request.mode.unwrap_or_else(|| Mode::of(&request.question));
-        // The mode is not in the system prompt, which stays cached.
-        let opening = format!("{}\n\nQuestion: {}", describe_mode(mode), request.question);
+        // The mode and the day are not in the system prompt, which stays cached.
+        let opening =
+            format!("{}\n\nToday: {}\nQuestion: {}", describe_mode(mode), self.names.today(), request.question);
         let messages = vec![Message::User { text: opening }];
         let mut goal = PlanGoal::new(self.names, request, self.model.reads_data());
         let result = self.run(&mut goal, prompt, messages, request).await;
@@ -175,7 +176,9 @@ impl Goal for PlanGoal<'_> {
                 let judgement = self.decide(&draft, &verified);
                 let mut verification = verified.verification;
                 let is_last = judgement == Judgement::Accepted;
-                verification.confirmed = self.is_reviewed && is_last;
+                // A model may confirm a plan by repeating it; a corrected plan is another one.
+                let is_same = self.draft.as_ref().is_some_and(|(before, _)| before.plan == draft.plan);
+                verification.confirmed = self.is_reviewed && is_last && is_same;
                 if is_last && !verification.ok {
                     observe(Event::Error { code: NOT_VERIFIED.to_owned(), message: describe_end(&verification) });
                 }

@@ -6,6 +6,7 @@ mod answers;
 mod chaos;
 mod extraction;
 mod limits;
+mod review;
 mod support;
 mod tracing;
 mod wire;

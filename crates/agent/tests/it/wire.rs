@@ -206,7 +206,10 @@ async fn cached_prefix_is_constant() {
             Api::Gemini => assert_eq!(blocks[0], json!({"text": "You plan."})),
             Api::OpenAi | Api::Ollama => assert!(text(&blocks["content"]).starts_with("You plan."), "{blocks}"),
         }
-        assert!(ran.last_user_text(1).ends_with("Question: Which customers spend most?"), "{}", ran.last_user_text(1));
+        let today = format!("Today: {}", prospector_text::periods::today());
+        let question = format!("{today}\nQuestion: Which customers spend most?");
+        assert!(ran.last_user_text(1).ends_with(&question), "{}", ran.last_user_text(1));
+        assert!(!system(first).to_string().contains(&today), "the day is not cached");
     }
 }
 

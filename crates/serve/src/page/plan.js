@@ -150,7 +150,7 @@ export function cost(metrics, model = "") {
   if (!metrics) return null;
   if (model === "offline") return null;
   const full = metrics.tokens_full_prompt ?? 0;
-  const used = Math.round(full * (1 - (metrics.saved ?? 0)));
+  const used = (metrics.input_tokens ?? 0) + (metrics.output_tokens ?? 0);
   const most = Math.max(full, used, 1);
   const bar = (label, value) => [
     el("span", { class: "what" }, label),
@@ -162,9 +162,8 @@ export function cost(metrics, model = "") {
     : "The whole catalog in the prompt would have used fewer tokens, because the catalog is small.";
   const seconds = ((metrics.durations_ms?.total ?? 0) / 1000).toFixed(1);
   const spent = metrics.cost_dollars ? el("span", { class: "money" }, ` · $${metrics.cost_dollars.toFixed(4)} spent`) : null;
-  const tokens = (metrics.input_tokens ?? 0) + (metrics.output_tokens ?? 0);
   return el("details", { class: "cost" },
-    el("summary", {}, `Cost · ${seconds} s · ${count(tokens)} tokens`, spent),
+    el("summary", {}, `Cost · ${seconds} s · ${count(used)} tokens`, spent),
     full ? el("div", { class: "bars" }, bar("This run", used), bar("Whole catalog in the prompt", full)) : null,
     el("p", {}, [
       full ? saved : null,
