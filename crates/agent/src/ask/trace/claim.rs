@@ -1,8 +1,10 @@
 //! Traces one sentence of an answer: its citations, the values that it names, and its numbers.
 
+mod period;
+
 use std::{collections::BTreeSet, ops::Range};
 
-use prospector_text::periods::{CitedPeriod, Days, find_cited};
+use prospector_text::periods::{Days, find_cited};
 
 use super::{
     Basis, TABLE,
@@ -310,67 +312,6 @@ impl<'a> Tracer<'a> {
             entries.has(number) || self.question.has(number) || sources.iter().any(is_value)
         };
         find_numbers(sentence, &masked, &exists)
-    }
-
-    /// Classifies a period: it selects rows, is a date in a row, limits the question, or is unknown.
-    #[expect(clippy::too_many_arguments, reason = "it adds to the parts of one sentence")]
-    fn read_period(
-        &self,
-        parts: &Parts<'_>,
-        period: CitedPeriod,
-        cited: &BTreeSet<usize>,
-        mentions: &mut Vec<Mention>,
-        masked: &mut Vec<Range<usize>>,
-        figures: &mut Vec<Figure>,
-        checked: &mut Checked,
-    ) {
-        let span = period.span.clone();
-        let overlaps = |other: &Range<usize>| other.start < span.end && span.start < other.end;
-        if masked.iter().any(overlaps) || mentions.iter().any(|one| overlaps(&one.span) && one.span.len() >= span.len())
-        {
-            return;
-        }
-        mentions.retain(|one| !overlaps(&one.span));
-        let text = &parts.sentence[span.clone()];
-        let is_selected = cited.iter().any(|at| period.days.iter().any(|days| self.sources[*at].selects(days)));
-        let is_said = is_selected
-            || has_period(self.basis.question, text, &period)
-            || has_period(&parts.entries, text, &period)
-            || has_period(&self.basis.entries.knowledge, text, &period);
-        let mention = find_period(&period, &self.sources, cited);
-        let is_cell = |number: &Written| cited.iter().any(|at| is_in_result(number, &self.sources, *at));
-        let is_number = period.is_year
-            && mention.as_ref().is_none_or(|mention| mention.rows.is_empty())
-            && (!is_said || find_numbers(text, &[], &|_| false).iter().any(is_cell));
-        if is_number {
-            return;
-        }
-        masked.push(span.clone());
-        match mention {
-            Some(mention) if !mention.rows.is_empty() => {
-                if !is_said {
-                    let value = Value::Named { rows: mention.rows.clone(), keys: mention.keys.clone() };
-                    let sources = cited.clone();
-                    figures.push(Figure { span, text: text.to_owned(), value, sources, is_said, is_scope: false });
-                }
-                mentions.push(mention);
-            }
-            _ if is_said || !period.is_whole => {}
-            _ => {
-                checked.checked += 1;
-                let is_in_cell = cited.iter().any(|at| {
-                    self.sources[*at]
-                        .rows
-                        .iter()
-                        .flatten()
-                        .filter_map(|cell| cell.text.as_ref())
-                        .any(|cell| cell.contains(text))
-                });
-                if !is_in_cell {
-                    checked.claim.problems.push(format!("{text} is in no result"));
-                }
-            }
-        }
     }
 
     /// Returns the cells of a table row, with the values and columns that its header names.

@@ -58,7 +58,8 @@ pub(super) fn find_in_cell(
     let Some(number) = cell.number else {
         let has = |text: &String| match written.is_literal() {
             true => text.contains(&written.text),
-            false => contains_number(text, &written.text),
+            // The parts of a date are not values.
+            false => cell.days.is_none() && contains_number(text, &written.text),
         };
         return cell.text.as_ref().is_some_and(has).then(Support::default);
     };
@@ -161,7 +162,7 @@ fn contains_number(text: &str, number: &str) -> bool {
             let after = &text[at + wanted.len()..];
             let decimals = after.strip_prefix(['.', ',']).unwrap_or(after);
             let goes_on = decimals.starts_with(|c: char| c.is_ascii_digit());
-            !before.is_ascii_digit() && before != '.' && !goes_on
+            !before.is_ascii_alphanumeric() && before != '.' && !goes_on
         })
     })
 }
