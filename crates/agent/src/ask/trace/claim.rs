@@ -85,6 +85,9 @@ impl<'a> Tracer<'a> {
         let current = sources.len();
         let is_cited = |query: &&DataQuestion| answer.contains(&query.id);
         sources.extend(basis.earlier.iter().filter(has_rows).filter(is_cited).map(Source::read));
+        for source in &mut sources {
+            source.is_shown = TABLE.captures_iter(answer).any(|found| found[1] == source.query.id);
+        }
         let names = Names::read(&sources);
         let days = sources
             .iter()
