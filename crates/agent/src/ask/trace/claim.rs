@@ -2,7 +2,10 @@
 
 mod period;
 
-use std::{collections::BTreeSet, ops::Range};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 use prospector_text::periods::{Days, find_cited};
 
@@ -12,7 +15,7 @@ use super::{
     columns::Stated,
     figures::{Figure, Judge, TableRow, Value, Verdict},
     labels::{Label, find_key, find_label, is_label},
-    lookup::is_in_result,
+    lookup::{find_sum, is_in_result},
     mentions::{Mention, Names, find_period},
     numbers::{Values, Written, find_numbers},
     reference::{Filled, Reference, ReferenceError, fill, find_references},
@@ -312,7 +315,11 @@ impl<'a> Tracer<'a> {
         }
         let exists = |number: &Written| {
             let is_value = |at: &usize| is_in_result(number, &self.sources, *at);
-            entries.has(number) || self.question.has(number) || sources.iter().any(is_value)
+            let is_total = |at: &usize| {
+                find_sum(number, &self.sources, &BTreeMap::from([(*at, self.sources[*at].all_rows())])).is_some()
+            };
+            let mut places = sources.iter();
+            entries.has(number) || self.question.has(number) || places.any(|at| is_value(at) || is_total(at))
         };
         find_numbers(sentence, &masked, &exists)
     }

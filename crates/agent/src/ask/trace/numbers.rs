@@ -81,8 +81,17 @@ impl Written {
     }
 }
 
-/// Finds the numbers of a text outside of `masked`. `exists` decides whether digits separated by a space are one number.
+/// Finds the numbers of a text outside of `masked`. Groups of three digits after a space are one number with the digits before them if
+/// decimals follow (`1 234,50`), if `exists` accepts the number, or if the text has another such number.
 pub(super) fn find_numbers(text: &str, masked: &[Range<usize>], exists: &dyn Fn(&Written) -> bool) -> Vec<Written> {
+    let is_certain = |number: &Written| number.text.contains(['.', ',']) || exists(number);
+    let found = scan(text, masked, &is_certain);
+    let is_spaced = found.iter().any(|number| number.text.contains(' '));
+    if is_spaced { scan(text, masked, &|_| true) } else { found }
+}
+
+/// Finds the numbers of a text. `is_one` decides whether groups of digits separated by spaces are one number.
+fn scan(text: &str, masked: &[Range<usize>], is_one: &dyn Fn(&Written) -> bool) -> Vec<Written> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(begin) = text[at..].find(|c: char| c.is_ascii_digit()).map(|begin| at + begin) {
@@ -93,7 +102,11 @@ pub(super) fn find_numbers(text: &str, masked: &[Range<usize>], exists: &dyn Fn(
         let narrow = find_end(text, begin, &['.', ',', '\'', '’', '\u{a0}', '\u{202f}', '\u{2009}']);
         let wide = find_end(text, begin, &[' ']);
         let read = |end| read_number(text, begin, end);
-        let number = match read(wide).filter(|number| wide > narrow && !number.is_literal() && exists(number)) {
+        let is_grouped = |number: &Written| {
+            let first = number.text.split(' ').next().unwrap_or_default();
+            first.len() <= 3 && !first.starts_with('0') && !number.is_literal()
+        };
+        let number = match read(wide).filter(|number| wide > narrow && is_grouped(number) && is_one(number)) {
             Some(number) => Some(number),
             None => read(narrow),
         };
@@ -315,6 +328,19 @@ mod tests {
         check("the 2nd of Q4, COVID-19, t_12, 3x", &[]);
         check("有23起,占75％,共2.3万件", &[("23", 23.0), ("75", 75.0), ("2.3", 23_000.0)]);
         check("第2名, 7月, 서울은 1,234건", &[("1,234", 1234.0)]);
+    }
+
+    #[test]
+    fn reads_groups_after_spaces() {
+        let check = |text: &str, known: &[f64], expected: &[f64]| {
+            let found = find_numbers(text, &[], &|number| known.iter().any(|value| number.is_equal(*value)));
+            let values: Vec<f64> = found.iter().filter_map(Written::value).collect();
+            assert_eq!(values, expected, "{text}");
+        };
+        check("185 573,99 et 1 234 567.5", &[], &[185_573.99, 1_234_567.5]);
+        check("52 028 - 42 431 = 9 597", &[52_028.0], &[52_028.0, 42_431.0, 9_597.0]);
+        check("52 028 - 42 431", &[], &[52.0, 28.0, 42.0, 431.0]);
+        check("2025 573,99 et 12 34,5", &[], &[2025.0, 573.99, 12.0, 34.5]);
     }
 
     #[test]
