@@ -8,6 +8,7 @@ mod calculation;
 mod citations;
 mod claim;
 mod columns;
+mod decimals;
 mod figures;
 mod labels;
 mod layout;

@@ -13,6 +13,7 @@ use super::{
     Basis, TABLE,
     citations::{Citation, choose_citations, find_citations, find_unread},
     columns::Stated,
+    decimals::find_decimal_separator,
     figures::{Figure, Judge, TableRow, Value, Verdict},
     labels::{Label, find_key, find_label, is_label},
     lookup::{find_sum, is_in_result},
@@ -61,6 +62,8 @@ pub(super) struct Tracer<'a> {
     names: Names,
     /// The years in their rows and conditions.
     years: BTreeSet<i32>,
+    /// The decimal separator of the answer.
+    decimal: char,
     question: Values,
     texts: Values,
     knowledge: Values,
@@ -97,7 +100,8 @@ impl<'a> Tracer<'a> {
             .flat_map(|source| source.rows.iter().flatten().filter_map(|cell| cell.days.as_ref()).chain(&source.scope));
         let years = days.filter_map(Days::year).collect();
         let [question, texts, knowledge] = [basis.question, basis.texts, &basis.entries.knowledge].map(Values::read);
-        Tracer { basis, sources, current, names, years, question, texts, knowledge }
+        let decimal = find_decimal_separator(answer, &sources);
+        Tracer { basis, sources, current, names, years, decimal, question, texts, knowledge }
     }
 
     pub(super) fn check(&self, sentence: &str, place: &Place<'_>) -> Checked {
@@ -162,7 +166,7 @@ impl<'a> Tracer<'a> {
         if let Some(failure) = self.find_failure(&reference.query) {
             return Err(ReferenceError::Failed(failure));
         }
-        let value = fill(reference, &self.sources)?;
+        let value = fill(reference, &self.sources, self.decimal)?;
         let source = value.rows.iter().next().map(|(source, _)| *source).or_else(|| self.find_source(&reference.query));
         Ok((value, source.unwrap_or_default()))
     }
