@@ -127,7 +127,7 @@ impl Engine {
             constant: Vec::new(),
             found: Vec::new(),
         };
-        cells::examine(&mut case, &plan);
+        cells::examine(&mut case, &plan, rows);
         types::examine(&mut case).await;
         periods::examine(&mut case).await;
         filters::examine(&mut case).await;

@@ -186,4 +186,17 @@ async fn a_warning_about_cells_names_the_columns_that_read_them() {
             found.iter().find(|warning| warning.code == InvalidCells).unwrap_or_else(|| panic!("{sql}: {found:?}"));
         assert_eq!(warning.columns, expected, "{sql}");
     }
+    // Listed rows that contain none of the cells.
+    for (sql, is_warned) in [
+        ("SELECT id, amount FROM files.sales WHERE id < 20", true),
+        ("SELECT id, amount FROM files.sales WHERE id > 7", false),
+        ("SELECT * FROM files.sales WHERE id > 7", false),
+        ("SELECT id, amount * 2 AS twice FROM files.sales WHERE id > 7", true),
+        ("SELECT AVG(amount) AS amount FROM files.sales WHERE id > 7", true),
+        ("SELECT amount FROM (SELECT MAX(amount) AS amount FROM files.sales) s", true),
+    ] {
+        let rows = engine.run(sql, None, 50).await.unwrap().rows;
+        let found = engine.warnings(sql, None, Some(&rows)).await;
+        assert_eq!(found.iter().any(|warning| warning.code == InvalidCells), is_warned, "{sql}: {found:?}");
+    }
 }
