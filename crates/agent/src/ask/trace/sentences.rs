@@ -53,7 +53,7 @@ pub(super) fn split_sentences(line: &str) -> Vec<&str> {
 }
 
 /// The characters that end a Chinese or Japanese sentence.
-const WIDE_STOPS: [char; 4] = ['。', '！', '？', '；'];
+const WIDE_STOPS: [char; 3] = ['。', '！', '？'];
 
 /// Returns whether a text ends in a reference that follows the end of a sentence: `It rose. [Q1`.
 fn is_after_stop(text: &str) -> bool {
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn wide_stops_end_sentences() {
         let check = |line: &str, expected: &[&str]| assert_eq!(split_sentences(line), expected);
-        check("7月有11起；6月有23起 [Q1]。共34起。", &["7月有11起；", "6月有23起 [Q1]。", "共34起。"]);
+        check("7月有11起；6月有23起 [Q1]。共34起。", &["7月有11起；6月有23起 [Q1]。", "共34起。"]);
         check("「増えた。」と11件。[Q1]減った。", &["「増えた。」", "と11件。[Q1]", "減った。"]);
     }
 
