@@ -33,8 +33,8 @@ pub(super) fn split_sentences(line: &str) -> Vec<&str> {
         let closes = c == ']'
             && !next.starts_with('[')
             && after.starts_with(|c: char| c == ' ' || is_unspaced(c))
-            && bytes[at - 1].is_ascii_alphanumeric()
-            && is_after_stop(&line[begin..at]);
+            && is_after_stop(&line[begin..at])
+            && bytes[at - 1].is_ascii_alphanumeric();
         if (ends || ends_wide || closes) && !line[begin..at].trim().is_empty() {
             let quotes = if ends_wide {
                 after.len() - after.trim_start_matches(['”', '’', '」', '』', '）']).len()
@@ -145,6 +145,7 @@ mod tests {
         check("It rose. **Brazil** leads.", &["It rose.", " **Brazil** leads."]);
         check("There are 5 [shop.orders]. They grow.", &["There are 5 [shop.orders].", " They grow."]);
         check("It is in shop.orders. It has 3, i.e. Mo.", &["It is in shop.orders.", " It has 3, i.e. Mo."]);
+        check("] It rose.", &["] It rose."]);
         check("It rose. [Q1][Q2] It fell [Q1].", &["It rose. [Q1][Q2]", " It fell [Q1]."]);
     }
 
