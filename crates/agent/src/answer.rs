@@ -1,6 +1,6 @@
 //! An answer with its sources.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use prospector_chart::{Chart, ChartKind, Choice, Data, Proposal, Use, VegaLite, choose};
 use prospector_core::{named_enum, tool::finding::RowsWarning};
@@ -245,6 +245,9 @@ pub struct Claim {
     /// The columns whose values it states, by query; `*` if they are not certain.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<String, Vec<String>>,
+    /// The rows whose values it states, by query, from 0.
+    #[serde(skip)]
+    pub rows: BTreeMap<String, BTreeSet<usize>>,
     /// The derived numbers, each with its derivation from values of results.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub derived: Vec<String>,

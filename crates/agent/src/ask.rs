@@ -83,6 +83,7 @@ impl<T: Tools> AgentLoop<'_, T> {
         let opening = format!("{mode_text}{examples}\n\nToday: {today}\nQuestion: {}", request.question);
         messages.push(Message::User { text: opening });
         let mut goal = AnswerGoal::new(&request.question, mode, session, begins_at);
+        goal.ledger.note_prompt(&prompt);
         let tools = AskTools::new(self.tools, session);
         let agent = AgentLoop { model: self.model, tools: &tools, names: self.names };
         let result = agent.run(&mut goal, &prompt, messages, request).await;

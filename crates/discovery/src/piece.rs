@@ -21,6 +21,11 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
+    /// Returns its id with its text.
+    pub(crate) fn describe(&self) -> (String, String) {
+        (self.id.clone(), self.text.clone())
+    }
+
     /// Returns whether it shows a record by id; a document shows all of its sections.
     pub(crate) fn is(&self, kind: Kind, id: &str) -> bool {
         self.kind == kind

@@ -19,7 +19,10 @@ use prospector_core::tokens;
 use prospector_llm::{message::SystemBlock, models::ModelInfo};
 use serde::Serialize;
 
-use crate::{Catalog, DiscoveryTools, piece::key};
+use crate::{
+    Catalog, DiscoveryTools,
+    piece::{Piece, key},
+};
 
 /// Tokens reserved for the answer, the question and the history, at most half of a small context.
 const RESERVED_TOKENS: usize = 8_000;
@@ -83,6 +86,8 @@ pub struct Prompt {
     pub with_tools: bool,
     /// The names that it shows.
     pub revealed: Vec<Resource>,
+    /// The entries that it describes: their ids, with their texts.
+    pub described: Vec<(String, String)>,
     /// Its size.
     pub tokens: PromptTokens,
     /// Number of entries that did not fit; the prompt reports it too.
@@ -92,8 +97,8 @@ pub struct Prompt {
 impl Prompt {
     /// Returns a prompt of these blocks for a model with tools, for a caller with its own texts.
     pub fn new(system: Vec<SystemBlock>) -> Self {
-        let (revealed, tokens) = (Vec::new(), PromptTokens::default());
-        Prompt { form: PromptForm::Minimal, system, with_tools: true, revealed, tokens, left_out: 0 }
+        let (revealed, described, tokens) = (Vec::new(), Vec::new(), PromptTokens::default());
+        Prompt { form: PromptForm::Minimal, system, with_tools: true, revealed, described, tokens, left_out: 0 }
     }
 }
 
@@ -142,7 +147,7 @@ impl<'a> PromptBuilder<'a> {
             size.instructions += tokens::count(&text);
             system.push(SystemBlock { text, cache: false });
         }
-        let mut revealed = Vec::new();
+        let (mut revealed, mut described) = (Vec::new(), Vec::new());
         let mut left_out = 0;
         if form == PromptForm::Minimal {
             let map = map::text(self.catalog, self.tools);
@@ -154,6 +159,7 @@ impl<'a> PromptBuilder<'a> {
                 size.preload = tokens::count(&text);
                 system.push(SystemBlock { text, cache: false });
                 revealed.extend(pinned::list_revealed(&pinned));
+                described.extend(pinned.pieces.iter().map(Piece::describe));
             }
         } else {
             let context = model.context as usize;
@@ -165,6 +171,7 @@ impl<'a> PromptBuilder<'a> {
             left_out = filled.left_out;
             size.metadata = tokens::count(&filled.text);
             system.push(SystemBlock { text: filled.text, cache: false });
+            described.extend(filled.pieces.iter().map(Piece::describe));
             revealed.extend(filled.pieces.into_iter().flat_map(|piece| piece.reveals));
         }
         if let Some(last) = system.last_mut() {
@@ -174,7 +181,7 @@ impl<'a> PromptBuilder<'a> {
             size.tools = tokens::count(&serde_json::to_string(&self.tools.specs()).unwrap_or_default());
         }
         size.total = size.instructions + size.map + size.preload + size.metadata + size.tools;
-        Prompt { form, system, with_tools, revealed, tokens: size, left_out }
+        Prompt { form, system, with_tools, revealed, described, tokens: size, left_out }
     }
 
     /// Returns only the map of a prompt with tools: names and counts of entries.

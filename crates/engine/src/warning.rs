@@ -69,8 +69,9 @@ impl Case<'_> {
         } else if self.found.len() < MAX_WARNINGS {
             self.found.push(warning);
         } else if let Some(last) = self.found.last_mut() {
-            // The columns of warnings that are not listed are unknown to the caller.
+            // The columns and rows of warnings that are not listed are unknown to the caller.
             last.columns.clear();
+            last.last_rows = 0;
         }
     }
 
@@ -127,7 +128,7 @@ impl Engine {
             constant: Vec::new(),
             found: Vec::new(),
         };
-        cells::examine(&mut case, &plan);
+        cells::examine(&mut case, &plan, rows);
         types::examine(&mut case).await;
         periods::examine(&mut case).await;
         filters::examine(&mut case).await;
@@ -145,7 +146,10 @@ impl Engine {
     /// Returns the warnings about an answer, as part of it.
     pub(crate) async fn rows_warnings(&self, sql: &str, database: Option<&str>, rows: &Rows) -> Vec<RowsWarning> {
         let warnings = self.warnings(sql, database, Some(rows)).await;
-        let warning = |warning: QueryWarning| RowsWarning { message: warning.to_string(), columns: warning.columns };
+        let warning = |warning: QueryWarning| {
+            let (message, last_rows) = (warning.to_string(), warning.last_rows);
+            RowsWarning { message, columns: warning.columns, last_rows }
+        };
         warnings.into_iter().map(warning).collect()
     }
 

@@ -32,6 +32,24 @@ pub fn ranges(text: &str) -> Vec<Range<usize>> {
     sentences
 }
 
+/// Returns whether a character is Chinese, Japanese or Korean: words have no spaces between them, or particles attached.
+pub fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{3005}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}')
+        && c.is_alphanumeric()
+}
+
+/// Returns whether a character continues a word that spaces or punctuation delimit: a letter, a digit or `_`, but not a
+/// character without spaces around its words.
+///
+/// ```
+/// use prospector_text::sentences::continues_word;
+///
+/// assert_eq!(['é', '7', '_', '-', '月', '건'].map(continues_word), [true, true, true, false, false, false]);
+/// ```
+pub fn continues_word(c: char) -> bool {
+    c == '_' || c.is_alphanumeric() && !is_unspaced(c)
+}
+
 /// Returns the first sentence of a description. A line end also ends it; a single word such as `Deprecated.` does not
 /// count.
 pub fn first(text: &str) -> &str {

@@ -69,7 +69,8 @@ impl Entries {
         }
     }
 
-    fn keep(&mut self, id: &str, text: &str) {
+    /// Stores a text of an entry.
+    pub(crate) fn keep(&mut self, id: &str, text: &str) {
         let id = id.trim().to_lowercase();
         if id.is_empty() || self.size + text.len() > MAX_BYTES {
             return;

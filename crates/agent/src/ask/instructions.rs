@@ -61,6 +61,8 @@ sales[2025-Q3]}}`, `{{Q1: sales where city = 'Lima'}}`, `{{Q1: sales[Lima] / sum
 it: a line `Clarification: ...?`.
 - Small talk needs no tools. Decline what you cannot answer in a line `I cannot answer this: ...`, and what no such \
 catalog would contain in a line `Out of scope: ...`.
+- Answer in the language of the question; the words `Next:`, `Clarification:`, `I cannot answer this:` and `Out of scope:` stay in \
+English.
 - The answer first, then its sources, briefly.";
 
 /// The system prompt of the summary, which needs no tools.

@@ -96,7 +96,12 @@ fn find_caveats(answered: &Answered) -> Vec<String> {
 fn find_notes(answered: &Answered) -> Vec<String> {
     let note = |query: &DataQuestion, warning: &RowsWarning| {
         let columns: Vec<String> = warning.columns.iter().map(|name| format!("`{name}`")).collect();
-        format!("{}: {} (only {}, which the answer does not state)", query.id, warning.message, columns.join(", "))
+        let about = match (columns.is_empty(), warning.last_rows) {
+            (true, 1) => "its last row".to_owned(),
+            (true, count) => format!("its last {count} rows"),
+            (false, _) => columns.join(", "),
+        };
+        format!("{}: {} (only {about}, which the answer does not state)", query.id, warning.message)
     };
     let of_query = |query: &DataQuestion| {
         let others = |warning: &&RowsWarning| !states(answered, query, warning);
@@ -105,15 +110,28 @@ fn find_notes(answered: &Answered) -> Vec<String> {
     list_cited(answered).flat_map(of_query).collect()
 }
 
-/// Returns whether an answer states values that a warning is about: the warning is about all rows of the query, or about a column that the
-/// sentences or the proposed chart show.
+/// Returns whether an answer states values that a warning is about.
 fn states(answered: &Answered, query: &DataQuestion, warning: &RowsWarning) -> bool {
+    states_columns(answered, query, warning) && states_rows(answered, query, warning)
+}
+
+/// Returns whether a warning is about all columns of the query, or about a column that the sentences or the proposed chart show.
+fn states_columns(answered: &Answered, query: &DataQuestion, warning: &RowsWarning) -> bool {
     let traced = answered.tracing.claims.iter().filter_map(|claim| claim.columns.get(&query.id));
     let drawn = answered.chart.iter().filter(|chart| chart.of == query.id).map(|chart| &chart.columns);
     let stated: Vec<&String> = traced.chain(drawn).flatten().collect();
     let is_about =
         |name: &&String| *name == ALL || warning.columns.iter().any(|column| column.eq_ignore_ascii_case(name));
     stated.is_empty() || warning.columns.is_empty() || stated.iter().any(is_about)
+}
+
+/// Returns whether a warning is about all rows of the query, or about a row that the sentences or the proposed chart show. Without a row
+/// in the sentences, all count.
+fn states_rows(answered: &Answered, query: &DataQuestion, warning: &RowsWarning) -> bool {
+    let mut stated = answered.tracing.claims.iter().filter_map(|claim| claim.rows.get(&query.id)).flatten().peekable();
+    let is_drawn = answered.chart.iter().any(|chart| chart.of == query.id && !chart.columns.is_empty());
+    let first = query.rows.len().saturating_sub(warning.last_rows);
+    warning.last_rows == 0 || is_drawn || stated.peek().is_none() || stated.any(|row| *row >= first)
 }
 
 /// Returns the successful queries that the answer cites.
@@ -167,7 +185,7 @@ mod tests {
 
     fn multiplied(columns: &[&str]) -> RowsWarning {
         let columns = columns.iter().map(|&name| name.to_owned()).collect();
-        RowsWarning { message: "a join multiplies rows".into(), columns }
+        RowsWarning { message: "a join multiplies rows".into(), columns, ..RowsWarning::default() }
     }
 
     #[track_caller]

@@ -6,7 +6,7 @@ use std::ops::Range;
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::Answer;
 use prospector_core::tool::finding::{Definition, QueryFailure, QueryRows};
-use prospector_discovery::DiscoveryTools;
+use prospector_discovery::{DiscoveryTools, prompt::Prompt};
 use prospector_llm::message::ToolCall;
 use serde_json::Value;
 
@@ -47,6 +47,11 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
+    /// Records the entries that the prompt describes.
+    pub(crate) fn note_prompt(&mut self, prompt: &Prompt) {
+        prompt.described.iter().for_each(|(id, text)| self.entries.keep(id, text));
+    }
+
     /// Records a call before it runs, and numbers its queries.
     pub(crate) fn note_call(&mut self, call: &ToolCall, observe: &Observe<'_>) {
         if call.name == THINK {

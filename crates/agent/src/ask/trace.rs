@@ -8,6 +8,7 @@ mod calculation;
 mod citations;
 mod claim;
 mod columns;
+mod decimals;
 mod figures;
 mod labels;
 mod layout;
@@ -126,6 +127,7 @@ pub(crate) fn trace(answer: &str, basis: &Basis<'_>) -> (Tracing, String) {
     }
     for (claim, stated) in tracing.claims.iter_mut().zip(&stated) {
         claim.columns = stated.names(&tracer.sources);
+        claim.rows = stated.list_rows(&tracer.sources);
     }
     (tracing, marked)
 }

@@ -11,6 +11,7 @@ use prospector_agent::{
 };
 use prospector_core::tool::finding::{QueryFinding, QueryRows};
 use prospector_core::tool::{Answer, Page, ToolError, ToolOutput, ToolSpec};
+use prospector_discovery::prompt::Prompt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -22,6 +23,9 @@ struct Results {
     /// The queries of the previous turn.
     #[serde(default)]
     earlier: Vec<DataQuestion>,
+    /// The entries that the prompt describes.
+    #[serde(default)]
+    described: Vec<(String, String)>,
     /// The result of a search.
     #[serde(default)]
     entries: Value,
@@ -47,6 +51,7 @@ struct Rows {
     databases: Vec<String>,
     columns: Vec<String>,
     rows: Vec<Vec<Value>>,
+    has_more: bool,
 }
 
 impl ToolOutput for Rows {
@@ -55,7 +60,7 @@ impl ToolOutput for Rows {
             databases: &self.databases,
             columns: &self.columns,
             rows: &self.rows,
-            has_more: false,
+            has_more: self.has_more,
             units: &[],
             warnings: &[],
         };
@@ -93,8 +98,8 @@ impl Tools for Replay<'_> {
         let asked = arguments["queries"].as_array().cloned().unwrap_or_default();
         let rows = asked.iter().map(|query| {
             let result = self.0.queries.iter().find(|known| query["sql"] == known.sql.as_str()).unwrap();
-            let (columns, rows) = (result.columns.clone(), result.rows.clone());
-            Rows { id: "result_1".into(), databases: vec!["shop".into()], columns, rows }
+            let (columns, rows, has_more) = (result.columns.clone(), result.rows.clone(), result.has_more);
+            Rows { id: "result_1".into(), databases: vec!["shop".into()], columns, rows, has_more }
         });
         Ok(Answer::of(Page::whole(rows.collect()), ""))
     }
@@ -115,7 +120,8 @@ async fn answer(results: &Results, text: &str) -> Answered {
     let (tools, names) = (Replay(results), World::default());
     let agent = AgentLoop { model: &model, tools: &tools, names: &names };
     let request = Request { follow_ups: false, ..Request::new(&results.question) };
-    agent.answer(support::prompt(), &request, &mut session, None).await.answered
+    let prompt = Prompt { described: results.described.clone(), ..support::prompt() };
+    agent.answer(prompt, &request, &mut session, None).await.answered
 }
 
 #[tokio::test]

@@ -83,6 +83,13 @@ pub struct RowsWarning {
     /// The columns whose values may be incorrect; empty if all rows may be.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
+    /// The number of last rows that it is about; 0 if it may be about all rows.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub last_rows: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A warning with its columns, or only its message, as sessions of earlier versions contain it.
@@ -94,14 +101,16 @@ enum WarningText {
         message: String,
         #[serde(default)]
         columns: Vec<String>,
+        #[serde(default)]
+        last_rows: usize,
     },
 }
 
 impl From<WarningText> for RowsWarning {
     fn from(text: WarningText) -> Self {
         match text {
-            WarningText::Message(message) => RowsWarning { message, columns: Vec::new() },
-            WarningText::Warning { message, columns } => RowsWarning { message, columns },
+            WarningText::Message(message) => RowsWarning { message, ..RowsWarning::default() },
+            WarningText::Warning { message, columns, last_rows } => RowsWarning { message, columns, last_rows },
         }
     }
 }

@@ -19,11 +19,14 @@ pub struct QueryWarning {
     /// The columns of the result that it is about; empty if it is about all rows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
+    /// The number of last rows that it is about; 0 if it may be about all rows.
+    #[serde(skip)]
+    pub last_rows: usize,
 }
 
 impl QueryWarning {
     pub(super) fn new(code: WarningCode, message: impl Into<String>) -> Self {
-        QueryWarning { code, message: message.into(), suggestion: None, columns: Vec::new() }
+        QueryWarning { code, message: message.into(), suggestion: None, columns: Vec::new(), last_rows: 0 }
     }
 
     /// Adds a suggestion.

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use prospector_connect::rows::Rows;
 use serde_json::Value as Json;
 use sqlparser::ast::{
-    Distinct, Expr, LimitClause, Offset, OffsetRows, OrderByKind, Query, SelectItem, SetExpr, Value, ValueWithSpan,
-    Visit, Visitor,
+    Distinct, Expr, LimitClause, Offset, OffsetRows, OrderByKind, Query, Select, SelectItem, SetExpr, Value,
+    ValueWithSpan, Visit, Visitor,
 };
 use sqlparser::tokenizer::Span;
 
@@ -14,7 +14,7 @@ use super::dates::form;
 use super::select::resolve_item;
 use super::similarity::{self, quote};
 use super::{Case, QueryWarning, WarningCode};
-use crate::syntax::count_of;
+use crate::syntax::{column_name, count_of, output_name, value_of};
 
 /// The maximum LIMIT whose last row is read.
 const MAX_LIMIT: usize = 1_000;
@@ -57,7 +57,8 @@ async fn examine_one(case: &mut Case<'_>, query: &Query, rows: Option<&Rows>) {
     let Some((limit, offset)) = read_limit(query).filter(|(limit, _)| (1..=MAX_LIMIT).contains(limit)) else { return };
     let is_cut = rows.is_none_or(|rows| rows.has_more || rows.rows.len() >= limit);
     if is_cut {
-        let warning = compare(case, query, limit, offset).await;
+        let rows = rows.filter(|rows| !rows.has_more && rows.rows.len() == limit);
+        let warning = compare(case, query, (limit, offset), rows).await;
         case.report(warning);
     }
 }
@@ -77,7 +78,13 @@ fn read_limit(query: &Query) -> Option<(usize, usize)> {
     }
 }
 
-async fn compare(case: &Case<'_>, query: &Query, limit: usize, offset: usize) -> Option<QueryWarning> {
+/// Compares the last row with the rows that the limit cuts. `known` are the rows of the answer, if the last of them is that row.
+async fn compare(
+    case: &Case<'_>,
+    query: &Query,
+    (limit, offset): (usize, usize),
+    known: Option<&Rows>,
+) -> Option<QueryWarning> {
     let order = query.order_by.as_ref()?;
     let OrderByKind::Expressions(sorts) = &order.kind else { return None };
     let SetExpr::Select(select) = query.body.as_ref() else { return None };
@@ -89,6 +96,7 @@ async fn compare(case: &Case<'_>, query: &Query, limit: usize, offset: usize) ->
     if keys.iter().any(|key| matches!(key, Expr::Value(_))) {
         return None;
     }
+    let names: Vec<Option<String>> = keys.iter().map(|key| find_output(key, select)).collect();
     let mut longer = query.clone();
     let SetExpr::Select(select) = longer.body.as_mut() else { return None };
     select.projection.extend(keys.iter().cloned().map(SelectItem::UnnamedExpr));
@@ -102,6 +110,7 @@ async fn compare(case: &Case<'_>, query: &Query, limit: usize, offset: usize) ->
     let (last, next) = rows.split_first()?;
     let start = last.len().checked_sub(keys.len())?;
     let keys = &keys[..count_ranking(&last[start..])];
+    let last_rows = known.map_or(0, |rows| count_last(rows, &names[..keys.len()]));
     let range = start..start + keys.len();
     let tied: Vec<&Vec<Json>> =
         next.iter().take_while(|row| row.get(range.clone()) == last.get(range.clone())).collect();
@@ -124,7 +133,30 @@ async fn compare(case: &Case<'_>, query: &Query, limit: usize, offset: usize) ->
         0 => format!("keep them with RANK() <= {limit}, or mention the tie in the answer"),
         _ => "keep them with RANK(), or mention the tie in the answer".to_owned(),
     };
-    Some(QueryWarning::new(WarningCode::Ties, message).suggest(suggestion))
+    Some(QueryWarning { last_rows, ..QueryWarning::new(WarningCode::Ties, message).suggest(suggestion) })
+}
+
+/// Returns the name of the column of the result that is a sort key.
+fn find_output(key: &Expr, select: &Select) -> Option<String> {
+    let name = match select.projection.as_slice() {
+        [SelectItem::Wildcard(_)] => column_name(key),
+        items => items.iter().find(|item| value_of(item) == Some(key)).and_then(output_name),
+    };
+    Some(name?.value.clone())
+}
+
+/// Returns the number of last rows with the same values in these columns; 0 if one of the columns is not known.
+fn count_last(rows: &Rows, names: &[Option<String>]) -> usize {
+    let find_place = |name: &Option<String>| {
+        let name = name.as_ref()?;
+        let mut places = (0..rows.columns.len()).filter(|at| rows.columns[*at].eq_ignore_ascii_case(name));
+        let place = places.next()?;
+        places.next().is_none().then_some(place)
+    };
+    let places: Option<Vec<usize>> = names.iter().map(find_place).collect();
+    let (Some(places), Some(last)) = (places, rows.rows.last()) else { return 0 };
+    let is_tied = |row: &&Vec<Json>| places.iter().all(|at| row.get(*at) == last.get(*at));
+    rows.rows.iter().rev().take_while(is_tied).count()
 }
 
 /// Returns the number of sort keys that rank rows. After a number, the last keys are labels if they are texts: a name gives tied rows an

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-use super::{MONTHS, Period, find, find_month, months, read, words as split};
+use super::{MONTHS, OTHER_MONTHS, Period, find, find_month, months, read, read_year, words as split};
 
 /// A range of days, `YYYY-MM-DD`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,6 +71,22 @@ impl Days {
     }
 }
 
+impl CitedPeriod {
+    /// Returns the month of a day without a year, with the span of its name; `None` for other periods. In `July 12`, the
+    /// number may be a value.
+    pub fn month(&self, text: &str) -> Option<CitedPeriod> {
+        if self.is_whole || !self.days.iter().all(Days::is_day) {
+            return None;
+        }
+        split_words(&text[self.span.clone()]).into_iter().find_map(|word| {
+            let span = self.span.start + word.start..self.span.start + word.end;
+            let month = u32::try_from(find_month(&normalize(&text[span.clone()]))?).ok()? + 1;
+            let days = self.days.iter().filter_map(|day| read_year_part(day.year()?, month, 12)).collect();
+            Some(CitedPeriod { span, days, is_year: false, is_whole: false })
+        })
+    }
+}
+
 /// Returns the quarter (`parts` = 4) or month (`parts` = 12) with this number.
 pub fn read_year_part(year: i32, part: u32, parts: u32) -> Option<Days> {
     let is_known = (1900..=2100).contains(&year) && (1..=parts).contains(&part);
@@ -94,26 +110,76 @@ pub fn read_cell(text: &str) -> Option<Days> {
 /// Returns the periods in a text, in order. Those without a year are interpreted in each of `years`.
 pub fn find_cited(text: &str, years: &BTreeSet<i32>) -> Vec<CitedPeriod> {
     let mut found = find_numeric(text);
+    found.extend(find_ideographic(text, years));
     let words: Vec<(Range<usize>, String)> = split_words(text)
         .into_iter()
         .filter(|span| !found.iter().any(|period| period.span.start < span.end && span.start < period.span.end))
         .map(|span| (span.clone(), normalize(&text[span])))
         .collect();
-    let mut at = 0;
-    while at < words.len() {
-        let read = read_whole(&words, at).or_else(|| read_partial(text, &words, at, years));
-        let Some((days, taken)) = read else {
-            at += 1;
-            continue;
-        };
-        let span = words[at].0.start..words[at + taken - 1].0.end;
-        let is_year = taken == 1 && span.len() == 4 && words[at].1.bytes().all(|byte| byte.is_ascii_digit());
-        let is_whole = text[span.clone()].chars().filter(char::is_ascii_digit).count() >= 4;
-        found.push(CitedPeriod { span, days, is_year, is_whole });
-        at += taken;
+    let is_joined = |(before, _): &(Range<usize>, String), (after, word): &(Range<usize>, String)| {
+        joins(&text[before.end..after.start], word, years)
+    };
+    for words in words.chunk_by(is_joined) {
+        let mut at = 0;
+        while at < words.len() {
+            let read = read_whole(words, at).or_else(|| read_partial(text, words, at, years));
+            let Some((days, taken)) = read else {
+                at += 1;
+                continue;
+            };
+            let span = words[at].0.start..words[at + taken - 1].0.end;
+            let is_year = taken == 1 && span.len() == 4 && words[at].1.bytes().all(|byte| byte.is_ascii_digit());
+            let is_whole = text[span.clone()].chars().filter(char::is_ascii_digit).count() >= 4;
+            found.push(CitedPeriod { span, days, is_year, is_whole });
+            at += taken;
+        }
     }
     found.sort_by_key(|period| period.span.start);
     found
+}
+
+/// Returns whether a period may continue with `next` after the text between two words. A comma continues it only with a
+/// year (`July 12, 2025`), the border of a table cell only with one of `years`; a colon or a dash ends it.
+fn joins(between: &str, next: &str, years: &BTreeSet<i32>) -> bool {
+    let year = read_year(next);
+    between.chars().all(|c| match c {
+        '.' | '*' | '`' | '\'' | '’' => true,
+        ',' | '/' | '(' => year.is_some(),
+        '|' => year.is_some_and(|year| years.contains(&year)),
+        _ => c.is_whitespace(),
+    })
+}
+
+/// Finds `2025年`, `2025年7月`, `7月` and `7月4日`, and the same in Korean.
+fn find_ideographic(text: &str, years: &BTreeSet<i32>) -> Vec<CitedPeriod> {
+    static PERIOD: LazyLock<Regex> = LazyLock::new(|| {
+        let month = "([0-9]{1,2}) ?[月월](?: ?([0-9]{1,2}) ?[日号號일])?";
+        Regex::new(&format!("([0-9]{{4}}) ?[年년](?: ?{month})?|{month}"))
+            .unwrap_or_else(|error| unreachable!("{error}"))
+    });
+    let read = |found: regex::Captures<'_>| {
+        let span = found.get(0)?.range();
+        if text[..span.start].ends_with(|c: char| c.is_ascii_digit()) {
+            return None;
+        }
+        let number = |at: usize| found.get(at).and_then(|part| part.as_str().parse::<u32>().ok());
+        let (month, day) = (number(2).or(number(4)), number(3).or(number(5)));
+        let period = |year: i32| match (month, day) {
+            (None, _) => read_year_part(year, 1, 1),
+            (Some(month), None) => read_year_part(year, month, 12),
+            (Some(month), Some(day)) => {
+                let (from, to, _) = read(&[&format!("{year:04}-{month:02}-{day:02}")])?;
+                Some(Days { from, to })
+            }
+        };
+        let year = number(1).and_then(|year| i32::try_from(year).ok());
+        let days: Vec<Days> = match year {
+            Some(year) => period(year).into_iter().collect(),
+            None => years.iter().copied().filter_map(period).collect(),
+        };
+        (!days.is_empty()).then_some(CitedPeriod { span, days, is_year: false, is_whole: year.is_some() })
+    };
+    PERIOD.captures_iter(text).filter_map(read).collect()
 }
 
 /// Finds numeric dates, in any order of fields, with optional times.
@@ -162,12 +228,16 @@ fn split_words(text: &str) -> Vec<Range<usize>> {
     spans
 }
 
-/// Returns a word in lower case; a capitalised abbreviation of a month is expanded.
+/// Returns a word in lower case; a capitalised abbreviation of a month is replaced by its English name.
 fn normalize(word: &str) -> String {
     let lower = word.to_lowercase();
-    let is_beginning = lower.len() >= 3 && word.starts_with(|c: char| c.is_ascii_uppercase());
-    let month = MONTHS.iter().find(|month| is_beginning && month.starts_with(&lower));
-    month.map_or(lower, |month| (*month).to_owned())
+    if lower.chars().count() < 3 || !word.starts_with(|c: char| c.is_ascii_uppercase()) {
+        return lower;
+    }
+    let english = MONTHS.iter().position(|month| month.starts_with(&lower));
+    let is_other = |names: &&str| names.split('|').any(|name| name.starts_with(&lower));
+    let month = english.or_else(|| OTHER_MONTHS.iter().position(is_other));
+    month.map_or(lower, |month| MONTHS[month].to_owned())
 }
 
 /// Parses a period with a year at this word; returns the number of words.
@@ -187,10 +257,9 @@ fn read_partial(
     at: usize,
     years: &BTreeSet<i32>,
 ) -> Option<(Vec<Days>, usize)> {
-    // `may` and `march` in lower case are verbs.
+    // `may` and `march` in lower case are verbs; Spanish and French months have no capital.
     let is_small = text[words[at].0.clone()].starts_with(|c: char| c.is_lowercase());
-    let is_month = find_month(&words[at].1).is_some();
-    if is_small && is_month {
+    if is_small && MONTHS.contains(&words[at].1.as_str()) {
         return None;
     }
     (1..=3).rev().find_map(|taken| {
@@ -236,6 +305,43 @@ mod tests {
         );
         check("it may march on", &[]);
         check("im Dezember und 3 de marzo", &[("Dezember", "2025-12-01"), ("3 de marzo", "2025-03-03")]);
+        check("en julio; Mär und Dez", &[("julio", "2025-07-01"), ("Mär", "2025-03-01"), ("Dez", "2025-12-01")]);
+    }
+
+    #[test]
+    fn separators_end_periods() {
+        for text in ["| July | 12 |", "July: 12", "July — 12", "July - 12", "July (12)", "July, 12", "12 | July"] {
+            check(text, &[("July", "2025-07-01")]);
+        }
+        for text in ["July 12", "July **12**"] {
+            check(text, &[(text.trim_end_matches('*'), "2025-07-12")]);
+        }
+        check("July 12, 2025", &[("July 12, 2025", "2025-07-12")]);
+        check("July, 2024 (July 2023)", &[("July, 2024", "2024-07-01"), ("July 2023", "2023-07-01")]);
+        check("| July | 2025 | 12 |", &[("July | 2025", "2025-07-01")]);
+        check("| July | 1987 |", &[("July", "2025-07-01"), ("1987", "1987-01-01")]);
+    }
+
+    #[test]
+    fn finds_east_asian_periods() {
+        check("2025年7月有23起,6月只有11起", &[("2025年7月", "2025-07-01"), ("6月", "2025-06-01")]);
+        check("2024年、7月4日", &[("2024年", "2024-01-01"), ("7月4日", "2025-07-04")]);
+        check("2025년 7월에 12건", &[("2025년 7월", "2025-07-01")]);
+        check("3个月,13月,5年", &[]);
+    }
+
+    #[test]
+    fn a_day_without_a_year_has_a_month() {
+        let month = |text: &str| {
+            let found = find_cited(text, &BTreeSet::from([2025])).remove(0);
+            found.month(text).map(|month| (text[month.span].to_owned(), month.days[0].from.clone()))
+        };
+        for (text, name) in [("Jan 12", "Jan"), ("on 12 January", "January"), ("12. Januar", "Januar")] {
+            assert_eq!(month(text), Some((name.to_owned(), "2025-01-01".to_owned())), "{text}");
+        }
+        for text in ["January 12, 2025", "2025-01-12", "January", "1月12日"] {
+            assert_eq!(month(text), None, "{text}");
+        }
     }
 
     #[test]

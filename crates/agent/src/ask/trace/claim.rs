@@ -1,16 +1,22 @@
 //! Traces one sentence of an answer: its citations, the values that it names, and its numbers.
 
-use std::{collections::BTreeSet, ops::Range};
+mod period;
 
-use prospector_text::periods::{CitedPeriod, Days, find_cited};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
+
+use prospector_text::periods::{Days, find_cited};
 
 use super::{
     Basis, TABLE,
     citations::{Citation, choose_citations, find_citations, find_unread},
     columns::Stated,
+    decimals::find_decimal_separator,
     figures::{Figure, Judge, TableRow, Value, Verdict},
     labels::{Label, find_key, find_label, is_label},
-    lookup::is_in_result,
+    lookup::{find_sum, is_in_result},
     mentions::{Mention, Names, find_period},
     numbers::{Values, Written, find_numbers},
     reference::{Filled, Reference, ReferenceError, fill, find_references},
@@ -56,6 +62,8 @@ pub(super) struct Tracer<'a> {
     names: Names,
     /// The years in their rows and conditions.
     years: BTreeSet<i32>,
+    /// The decimal separator of the answer.
+    decimal: char,
     question: Values,
     texts: Values,
     knowledge: Values,
@@ -83,13 +91,17 @@ impl<'a> Tracer<'a> {
         let current = sources.len();
         let is_cited = |query: &&DataQuestion| answer.contains(&query.id);
         sources.extend(basis.earlier.iter().filter(has_rows).filter(is_cited).map(Source::read));
+        for source in &mut sources {
+            source.is_shown = TABLE.captures_iter(answer).any(|found| found[1] == source.query.id);
+        }
         let names = Names::read(&sources);
         let days = sources
             .iter()
             .flat_map(|source| source.rows.iter().flatten().filter_map(|cell| cell.days.as_ref()).chain(&source.scope));
         let years = days.filter_map(Days::year).collect();
         let [question, texts, knowledge] = [basis.question, basis.texts, &basis.entries.knowledge].map(Values::read);
-        Tracer { basis, sources, current, names, years, question, texts, knowledge }
+        let decimal = find_decimal_separator(answer, &sources);
+        Tracer { basis, sources, current, names, years, decimal, question, texts, knowledge }
     }
 
     pub(super) fn check(&self, sentence: &str, place: &Place<'_>) -> Checked {
@@ -154,7 +166,7 @@ impl<'a> Tracer<'a> {
         if let Some(failure) = self.find_failure(&reference.query) {
             return Err(ReferenceError::Failed(failure));
         }
-        let value = fill(reference, &self.sources)?;
+        let value = fill(reference, &self.sources, self.decimal)?;
         let source = value.rows.iter().next().map(|(source, _)| *source).or_else(|| self.find_source(&reference.query));
         Ok((value, source.unwrap_or_default()))
     }
@@ -307,70 +319,13 @@ impl<'a> Tracer<'a> {
         }
         let exists = |number: &Written| {
             let is_value = |at: &usize| is_in_result(number, &self.sources, *at);
-            entries.has(number) || self.question.has(number) || sources.iter().any(is_value)
+            let is_total = |at: &usize| {
+                find_sum(number, &self.sources, &BTreeMap::from([(*at, self.sources[*at].all_rows())])).is_some()
+            };
+            let mut places = sources.iter();
+            entries.has(number) || self.question.has(number) || places.any(|at| is_value(at) || is_total(at))
         };
         find_numbers(sentence, &masked, &exists)
-    }
-
-    /// Classifies a period: it selects rows, is a date in a row, limits the question, or is unknown.
-    #[expect(clippy::too_many_arguments, reason = "it adds to the parts of one sentence")]
-    fn read_period(
-        &self,
-        parts: &Parts<'_>,
-        period: CitedPeriod,
-        cited: &BTreeSet<usize>,
-        mentions: &mut Vec<Mention>,
-        masked: &mut Vec<Range<usize>>,
-        figures: &mut Vec<Figure>,
-        checked: &mut Checked,
-    ) {
-        let span = period.span.clone();
-        let overlaps = |other: &Range<usize>| other.start < span.end && span.start < other.end;
-        if masked.iter().any(overlaps) || mentions.iter().any(|one| overlaps(&one.span) && one.span.len() >= span.len())
-        {
-            return;
-        }
-        mentions.retain(|one| !overlaps(&one.span));
-        let text = &parts.sentence[span.clone()];
-        let is_selected = cited.iter().any(|at| period.days.iter().any(|days| self.sources[*at].selects(days)));
-        let is_said = is_selected
-            || has_period(self.basis.question, text, &period)
-            || has_period(&parts.entries, text, &period)
-            || has_period(&self.basis.entries.knowledge, text, &period);
-        let mention = find_period(&period, &self.sources, cited);
-        let is_cell = |number: &Written| cited.iter().any(|at| is_in_result(number, &self.sources, *at));
-        let is_number = period.is_year
-            && mention.as_ref().is_none_or(|mention| mention.rows.is_empty())
-            && (!is_said || find_numbers(text, &[], &|_| false).iter().any(is_cell));
-        if is_number {
-            return;
-        }
-        masked.push(span.clone());
-        match mention {
-            Some(mention) if !mention.rows.is_empty() => {
-                if !is_said {
-                    let value = Value::Named { rows: mention.rows.clone(), keys: mention.keys.clone() };
-                    let sources = cited.clone();
-                    figures.push(Figure { span, text: text.to_owned(), value, sources, is_said, is_scope: false });
-                }
-                mentions.push(mention);
-            }
-            _ if is_said || !period.is_whole => {}
-            _ => {
-                checked.checked += 1;
-                let is_in_cell = cited.iter().any(|at| {
-                    self.sources[*at]
-                        .rows
-                        .iter()
-                        .flatten()
-                        .filter_map(|cell| cell.text.as_ref())
-                        .any(|cell| cell.contains(text))
-                });
-                if !is_in_cell {
-                    checked.claim.problems.push(format!("{text} is in no result"));
-                }
-            }
-        }
     }
 
     /// Returns the cells of a table row, with the values and columns that its header names.

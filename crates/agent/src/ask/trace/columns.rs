@@ -1,7 +1,7 @@
-//! The columns of results whose values a sentence states.
+//! The columns and rows of results whose values a sentence states.
 //!
-//! A number that several columns contain counts for all of them. Where the columns are not certain, because a number is calculated or
-//! the sentence states no value of a result that it cites, every column counts.
+//! A number that several columns or rows contain counts for all of them. Where the columns are not certain, because a number is
+//! calculated or the sentence states no value of a result that it cites, every column counts; every row counts for a calculated number.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +20,8 @@ pub(crate) const ALL: &str = "*";
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stated {
     columns: BTreeSet<(usize, usize)>,
+    /// The rows that it states, as indexes of source and row.
+    rows: BTreeSet<(usize, usize)>,
     /// The results with uncertain columns.
     uncertain: BTreeSet<usize>,
     /// The results of which the sentence states a value.
@@ -36,23 +38,36 @@ impl Stated {
                 |name: &str| listed.as_ref().is_none_or(|all| all.iter().any(|one| is_column(name, one.trim())));
             let columns = sources[at].query.columns.iter().enumerate().filter(|(_, name)| is_listed(name));
             self.columns.extend(columns.map(|(column, _)| (at, column)));
+            self.add_rows(at, &sources[at]);
             self.stated.insert(at);
         }
     }
 
-    /// Adds the columns of the values that a sentence names.
+    /// Adds all rows of a result.
+    fn add_rows(&mut self, at: usize, source: &Source<'_>) {
+        self.rows.extend((0..source.rows.len()).map(|row| (at, row)));
+    }
+
+    /// Adds the columns and rows of the values that a sentence names. A value of all rows distinguishes none.
     pub(super) fn add_mentions(&mut self, judge: &Judge<'_>, cited: &BTreeSet<usize>) {
         for mention in judge.mentions.iter().filter(|mention| !mention.is_condition && !mention.rows.is_empty()) {
             self.add_keys(&mention.keys, cited, judge.sources);
+            for at in cited {
+                let rows: Vec<(usize, usize)> = mention.rows.iter().filter(|(of, _)| of == at).copied().collect();
+                if rows.len() < judge.sources[*at].rows.len().max(2) {
+                    self.rows.extend(rows);
+                }
+            }
         }
     }
 
-    /// Adds the columns of a figure.
+    /// Adds the columns and rows of a figure.
     pub(super) fn add_figure(&mut self, figure: &Figure, verdict: &Verdict, judge: &Judge<'_>) {
         let written = match &figure.value {
             Value::Named { keys, .. } => return self.add_keys(keys, &figure.sources, judge.sources),
             Value::Filled(filled) => {
                 self.columns.extend(&filled.columns);
+                self.rows.extend(&filled.rows);
                 self.stated.extend(&figure.sources);
                 return;
             }
@@ -60,6 +75,7 @@ impl Stated {
         };
         let headed = judge.table.as_ref().and_then(|table| table.find_columns(&figure.span));
         let mut is_fraction = false;
+        let mut rows: BTreeSet<(usize, usize)> = BTreeSet::new();
         for at in &figure.sources {
             let source = &judge.sources[*at];
             let has_head = headed.is_some_and(|columns| columns.iter().any(|(of, _)| of == at));
@@ -67,18 +83,26 @@ impl Stated {
                 if has_head && !headed.is_some_and(|columns| columns.contains(&(*at, column))) {
                     continue;
                 }
-                let found =
-                    (0..source.rows.len()).filter_map(|row| find_in_cell(written, judge.sources, *at, (row, column)));
-                let found: Vec<bool> = found.map(|support| support.how.is_some()).collect();
-                is_fraction |= found.contains(&true);
-                self.columns.extend(Some((*at, column)).filter(|_| !found.is_empty()));
+                for row in 0..source.rows.len() {
+                    if let Some(support) = find_in_cell(written, judge.sources, *at, (row, column)) {
+                        is_fraction |= support.how.is_some();
+                        self.columns.insert((*at, column));
+                        rows.insert((*at, row));
+                    }
+                }
             }
         }
-        match verdict {
-            Verdict::Traced => self.stated.extend(&figure.sources),
-            Verdict::Derived(_) if is_fraction => self.stated.extend(&figure.sources),
-            Verdict::Derived(_) => self.uncertain.extend(&figure.sources),
-            Verdict::Said | Verdict::Wrong(_) => {}
+        let is_certain = match verdict {
+            Verdict::Traced => true,
+            Verdict::Derived(_) => is_fraction,
+            Verdict::Said | Verdict::Wrong(_) => return,
+        };
+        let results = if is_certain { &mut self.stated } else { &mut self.uncertain };
+        results.extend(&figure.sources);
+        if is_certain && !rows.is_empty() {
+            self.rows.extend(rows);
+        } else {
+            figure.sources.iter().for_each(|at| self.add_rows(*at, &judge.sources[*at]));
         }
     }
 
@@ -103,10 +127,20 @@ impl Stated {
         self.uncertain.clear();
     }
 
-    /// Adds the columns of another sentence.
+    /// Adds the columns and rows of another sentence.
     pub(super) fn extend(&mut self, other: &Stated) {
         self.columns.extend(&other.columns);
+        self.rows.extend(&other.rows);
         self.uncertain.extend(&other.uncertain);
+    }
+
+    /// Returns the rows by result.
+    pub(super) fn list_rows(&self, sources: &[Source<'_>]) -> BTreeMap<String, BTreeSet<usize>> {
+        let mut rows: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+        for (at, row) in &self.rows {
+            rows.entry(sources[*at].query.id.clone()).or_default().insert(*row);
+        }
+        rows
     }
 
     /// Returns the names of the columns by result.

@@ -260,6 +260,10 @@ impl Judge<'_> {
 
     /// Returns the mentions for a cell of a table: those of its header, or those of the row.
     fn choose_in_row(&self, table: &TableRow, figure: &Figure, dimension: &Dimension) -> Choice {
+        // The period of a row needs a number of its own.
+        if figure.is_of(dimension) {
+            return Choice::default();
+        }
         let cell = table.cells.iter().position(|cell| cell.start <= figure.span.start && figure.span.end <= cell.end);
         let of_head =
             |at: &&usize| cell.is_some_and(|cell| table.heads.get(cell).is_some_and(|head| head.contains(at)));

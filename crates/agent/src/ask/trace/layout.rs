@@ -76,13 +76,13 @@ fn measure_gap(
         let is_spaced = text[..at].ends_with(' ') && text[at + c.len_utf8()..].starts_with(' ');
         let next = text[at + c.len_utf8()..].chars().next();
         match c {
-            '(' => outer.push(gap),
-            ')' => gap = outer.pop().unwrap_or(gap.max(Gap::Aside)),
+            '(' | '（' => outer.push(gap),
+            ')' | '）' => gap = outer.pop().unwrap_or(gap.max(Gap::Aside)),
             ',' | '|' | '—' | '、' | '，' => gap = gap.max(Gap::Comma),
             '–' | '-' if is_spaced => gap = gap.max(Gap::Comma),
             ':' | '：' => has_colon |= outer.is_empty(),
             // A full stop within a sentence belongs to an abbreviation.
-            ';' => gap = gap.max(Gap::Clause),
+            ';' | '；' | '。' | '！' | '？' => gap = gap.max(Gap::Clause),
             '!' | '?' if next.is_none_or(char::is_whitespace) => gap = gap.max(Gap::Clause),
             _ => {}
         }

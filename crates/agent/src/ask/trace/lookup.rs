@@ -58,7 +58,8 @@ pub(super) fn find_in_cell(
     let Some(number) = cell.number else {
         let has = |text: &String| match written.is_literal() {
             true => text.contains(&written.text),
-            false => contains_number(text, &written.text),
+            // The parts of a date are not values.
+            false => cell.days.is_none() && contains_number(text, &written.text),
         };
         return cell.text.as_ref().is_some_and(has).then(Support::default);
     };
@@ -116,11 +117,13 @@ pub(super) fn find_sum(
     None
 }
 
-/// Finds a number as the row count of a result, unless it has a single row.
-pub(super) fn find_row_count(written: &Written, source: &Source<'_>) -> Option<Support> {
+/// Finds a number as the row count of a result, unless it has a single row. The count of a result with more rows is that of its table, which
+/// only a sentence before the table states.
+pub(super) fn find_row_count(written: &Written, source: &Source<'_>, sentence: &str) -> Option<Support> {
     let rows = source.rows.len();
     let is_value = rows == 1 && source.has_number(0);
-    let fits = !written.is_percent && !written.is_money && !source.query.has_more && !is_value;
+    let is_complete = !source.query.has_more || source.is_shown && sentence.trim_end().ends_with([':', '：']);
+    let fits = !written.is_percent && !written.is_money && is_complete && !is_value;
     (fits && written.is_equal(rows as f64)).then(Support::default)
 }
 
@@ -161,7 +164,7 @@ fn contains_number(text: &str, number: &str) -> bool {
             let after = &text[at + wanted.len()..];
             let decimals = after.strip_prefix(['.', ',']).unwrap_or(after);
             let goes_on = decimals.starts_with(|c: char| c.is_ascii_digit());
-            !before.is_ascii_digit() && before != '.' && !goes_on
+            !before.is_ascii_alphanumeric() && before != '.' && !goes_on
         })
     })
 }

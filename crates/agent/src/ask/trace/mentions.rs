@@ -5,9 +5,7 @@ use std::{
     ops::Range,
 };
 
-use prospector_text::codes::find_country;
-
-use prospector_text::periods::CitedPeriod;
+use prospector_text::{codes::find_country, periods::CitedPeriod, sentences::continues_word};
 
 use super::source::{Key, Source, country_of};
 
@@ -155,9 +153,8 @@ fn names(sentence: &str, span: &Range<usize>, value: &str) -> bool {
     const MIN_COMMON_CHARS: usize = 5;
     let before = sentence[..span.start].chars().next_back();
     let after = &sentence[span.end..];
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let is_plural = after.strip_prefix('s').is_some_and(|rest| !rest.starts_with(is_word)) && value.len() > 3;
-    if before.is_some_and(is_word) || (after.starts_with(is_word) && !is_plural) {
+    let is_plural = after.strip_prefix('s').is_some_and(|rest| !rest.starts_with(continues_word)) && value.len() > 3;
+    if before.is_some_and(continues_word) || (after.starts_with(continues_word) && !is_plural) {
         return false;
     }
     let written = &sentence[span.clone()];

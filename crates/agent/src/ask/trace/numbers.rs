@@ -5,6 +5,7 @@ use std::ops::Range;
 use prospector_text::{
     codes::{find_currency, is_currency_code},
     numbers::parse_word,
+    sentences::{continues_word, is_unspaced},
 };
 
 /// A number in a sentence.
@@ -23,7 +24,7 @@ pub(super) struct Written {
 }
 
 /// Words that multiply a number.
-const SCALES: [(&str, f64); 16] = [
+const SCALES: [(&str, f64); 23] = [
     ("k", 1e3),
     ("thousand", 1e3),
     ("tausend", 1e3),
@@ -40,6 +41,13 @@ const SCALES: [(&str, f64); 16] = [
     ("milliard", 1e9),
     ("milliards", 1e9),
     ("milliarden", 1e9),
+    ("千", 1e3),
+    ("万", 1e4),
+    ("萬", 1e4),
+    ("만", 1e4),
+    ("亿", 1e8),
+    ("億", 1e8),
+    ("억", 1e8),
 ];
 
 impl Written {
@@ -73,8 +81,17 @@ impl Written {
     }
 }
 
-/// Finds the numbers of a text outside of `masked`. `exists` decides whether digits separated by a space are one number.
+/// Finds the numbers of a text outside of `masked`. Groups of three digits after a space are one number with the digits before them if
+/// decimals follow (`1 234,50`), if `exists` accepts the number, or if the text has another such number.
 pub(super) fn find_numbers(text: &str, masked: &[Range<usize>], exists: &dyn Fn(&Written) -> bool) -> Vec<Written> {
+    let is_certain = |number: &Written| number.text.contains(['.', ',']) || exists(number);
+    let found = scan(text, masked, &is_certain);
+    let is_spaced = found.iter().any(|number| number.text.contains(' '));
+    if is_spaced { scan(text, masked, &|_| true) } else { found }
+}
+
+/// Finds the numbers of a text. `is_one` decides whether groups of digits separated by spaces are one number.
+fn scan(text: &str, masked: &[Range<usize>], is_one: &dyn Fn(&Written) -> bool) -> Vec<Written> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(begin) = text[at..].find(|c: char| c.is_ascii_digit()).map(|begin| at + begin) {
@@ -85,7 +102,11 @@ pub(super) fn find_numbers(text: &str, masked: &[Range<usize>], exists: &dyn Fn(
         let narrow = find_end(text, begin, &['.', ',', '\'', '’', '\u{a0}', '\u{202f}', '\u{2009}']);
         let wide = find_end(text, begin, &[' ']);
         let read = |end| read_number(text, begin, end);
-        let number = match read(wide).filter(|number| wide > narrow && !number.is_literal() && exists(number)) {
+        let is_grouped = |number: &Written| {
+            let first = number.text.split(' ').next().unwrap_or_default();
+            first.len() <= 3 && !first.starts_with('0') && !number.is_literal()
+        };
+        let number = match read(wide).filter(|number| wide > narrow && is_grouped(number) && is_one(number)) {
             Some(number) => Some(number),
             None => read(narrow),
         };
@@ -120,17 +141,16 @@ fn find_end(text: &str, begin: usize, between: &[char]) -> usize {
 
 /// Returns the end of the word that contains a digit.
 fn skip_word(text: &str, begin: usize) -> usize {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    begin + text[begin..].find(|c: char| !is_word(c)).unwrap_or(text.len() - begin).max(1)
+    begin + text[begin..].find(|c: char| !continues_word(c)).unwrap_or(text.len() - begin).max(1)
 }
 
 fn read_number(text: &str, begin: usize, end: usize) -> Option<Written> {
     let (before, after) = (&text[..begin], &text[end..]);
     let last = before.chars().next_back().unwrap_or(' ');
     let earlier = before[..before.len() - if begin == 0 { 0 } else { last.len_utf8() }].chars().next_back();
-    // Digits in a name are not a number.
+    // Digits in a name are not a number, as in `第2` and `7月`.
     let is_joined = last == '-' && earlier.is_some_and(char::is_alphabetic);
-    if last.is_alphanumeric() || last == '_' || is_joined {
+    if continues_word(last) || last == '第' || is_joined || after.starts_with(['月', '월']) {
         return None;
     }
     if after.starts_with(':') && after[1..].starts_with(|c: char| c.is_ascii_digit()) {
@@ -141,14 +161,14 @@ fn read_number(text: &str, begin: usize, end: usize) -> Option<Written> {
     let digits = &text[begin..end];
     let (unit, unit_end) = read_unit(text, end);
     let scale = SCALES.iter().find(|(name, _)| *name == unit.to_lowercase()).map(|(_, scale)| *scale);
-    let is_word_next = after.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    let is_word_next = after.starts_with(continues_word);
     if is_word_next && scale.is_none() {
         return None;
     }
     let (end, scale) = if let Some(scale) = scale { (unit_end, scale) } else { (end, 1.0) };
     let is_negative = matches!(last, '-' | '−') && earlier.is_none_or(|c| " ($€£(|".contains(c));
     let (unit, unit_end) = read_unit(text, end);
-    let is_percent = unit == "%" || matches!(unit.to_lowercase().as_str(), "percent" | "prozent");
+    let is_percent = matches!(unit, "%" | "％") || matches!(unit.to_lowercase().as_str(), "percent" | "prozent");
     let sign = if is_negative { -1.0 } else { 1.0 };
     let readings: Vec<(f64, f64)> = read_digits(digits)
         .into_iter()
@@ -184,10 +204,9 @@ fn read_unit(text: &str, at: usize) -> (&str, usize) {
     let is_blank = |c: char| matches!(c, ' ' | '\u{a0}' | '\u{202f}');
     let begin = at + text[at..].chars().next().filter(|c| is_blank(*c)).map_or(0, char::len_utf8);
     let rest = &text[begin..];
-    let end = if rest.starts_with('%') {
-        1
-    } else {
-        rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
+    let end = match rest.chars().next() {
+        Some(first) if matches!(first, '%' | '％') || is_unspaced(first) => first.len_utf8(),
+        _ => rest.find(|c: char| !continues_word(c)).unwrap_or(rest.len()),
     };
     (&rest[..end], begin + end)
 }
@@ -307,6 +326,21 @@ mod tests {
         check("1,2,30", &[("1", 1.0), ("2,30", 2.3)]);
         check("at 13:20:22, version 1.2.3", &[("13:20:22", f64::NAN), ("1.2.3", f64::NAN)]);
         check("the 2nd of Q4, COVID-19, t_12, 3x", &[]);
+        check("有23起,占75％,共2.3万件", &[("23", 23.0), ("75", 75.0), ("2.3", 23_000.0)]);
+        check("第2名, 7月, 서울은 1,234건", &[("1,234", 1234.0)]);
+    }
+
+    #[test]
+    fn reads_groups_after_spaces() {
+        let check = |text: &str, known: &[f64], expected: &[f64]| {
+            let found = find_numbers(text, &[], &|number| known.iter().any(|value| number.is_equal(*value)));
+            let values: Vec<f64> = found.iter().filter_map(Written::value).collect();
+            assert_eq!(values, expected, "{text}");
+        };
+        check("185 573,99 et 1 234 567.5", &[], &[185_573.99, 1_234_567.5]);
+        check("52 028 - 42 431 = 9 597", &[52_028.0], &[52_028.0, 42_431.0, 9_597.0]);
+        check("52 028 - 42 431", &[], &[52.0, 28.0, 42.0, 431.0]);
+        check("2025 573,99 et 12 34,5", &[], &[2025.0, 573.99, 12.0, 34.5]);
     }
 
     #[test]

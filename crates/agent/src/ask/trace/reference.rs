@@ -86,11 +86,11 @@ pub(super) fn find_references(text: &str) -> Vec<Reference> {
     REFERENCE.captures_iter(text).filter_map(reference).collect()
 }
 
-/// Computes a reference.
+/// Computes a reference, with a decimal separator.
 ///
 /// # Errors
 /// [`ReferenceError`] if a name is unknown, or the cells are not a single value.
-pub(super) fn fill(reference: &Reference, sources: &[Source<'_>]) -> Result<Filled, ReferenceError> {
+pub(super) fn fill(reference: &Reference, sources: &[Source<'_>], decimal: char) -> Result<Filled, ReferenceError> {
     let body = reference.body.trim_end();
     let (body, is_percent) = match body.strip_suffix('%') {
         Some(rest) => (rest.trim_end().strip_suffix("as").map_or(rest, str::trim_end), true),
@@ -108,13 +108,18 @@ pub(super) fn fill(reference: &Reference, sources: &[Source<'_>]) -> Result<Fill
     let is_single = parts.len() == 1 && found.len() == 1;
     let is_whole = is_single && found[0].is_whole;
     let is_calculated = !is_single || found[0].rows.len() > 1;
-    let text = match found.as_slice() {
+    let value = evaluate(&parts);
+    let mut text = match found.as_slice() {
         [Term { text: Some(text), .. }] if is_single && !is_percent => text.clone(),
         _ => {
-            let value = evaluate(&parts).ok_or(ReferenceError::Undefined)?;
+            let value = value.ok_or(ReferenceError::Undefined)?;
             if is_percent { format!("{}%", round(value * 100.0, 1)) } else { round(value, 2) }
         }
     };
+    // A text has no value.
+    if value.is_some() {
+        text = text.replace('.', decimal.encode_utf8(&mut [0; 4]));
+    }
     Ok(Filled { text, rows, columns, is_whole, is_calculated })
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use prospector_text::periods::find_month;
+use prospector_text::{periods::find_month, sentences::is_unspaced};
 
 /// Splits a line into sentences, without losing text. A reference after a full stop belongs to the sentence before it.
 pub(super) fn split_sentences(line: &str) -> Vec<&str> {
@@ -29,23 +29,52 @@ pub(super) fn split_sentences(line: &str) -> Vec<&str> {
             && (word.len() > 1 || word.bytes().all(|byte| byte.is_ascii_digit()))
             && !(c == '.' && (is_abbreviation(word, next) || is_day(word, next)))
             && next.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || "*_`\"'“„«({".contains(c));
+        let ends_wide = WIDE_STOPS.contains(&c) && depth == 0 && !next.starts_with('[');
         let closes = c == ']'
-            && line[begin..at].contains(". [")
-            && after.starts_with(' ')
+            && !next.starts_with('[')
+            && after.starts_with(|c: char| c == ' ' || is_unspaced(c))
+            && is_after_stop(&line[begin..at])
             && bytes[at - 1].is_ascii_alphanumeric();
-        if (ends || (closes && !next.starts_with('['))) && !line[begin..at].trim().is_empty() {
-            found.push(&line[begin..at + c.len_utf8()]);
-            begin = at + c.len_utf8();
+        if (ends || ends_wide || closes) && !line[begin..at].trim().is_empty() {
+            let quotes = if ends_wide {
+                after.len() - after.trim_start_matches(['”', '’', '」', '』', '）']).len()
+            } else {
+                0
+            };
+            let end = at + c.len_utf8() + quotes;
+            found.push(&line[begin..end]);
+            begin = end;
         }
     }
-    found.push(&line[begin..]);
+    if begin < line.len() || found.is_empty() {
+        found.push(&line[begin..]);
+    }
     found
 }
 
-/// Returns whether a word before a full stop is an abbreviation, by its form: it contains a full stop, has no vowel, is a short capitalized
-/// word such as a title, or is followed by a number. Two sentences that are not separated are still traced.
+/// The characters that end a Chinese or Japanese sentence.
+const WIDE_STOPS: [char; 3] = ['。', '！', '？'];
+
+/// Returns whether a text ends in a reference that follows the end of a sentence: `It rose. [Q1`.
+fn is_after_stop(text: &str) -> bool {
+    let mut head = text;
+    while let Some(opened) = head.rfind('[') {
+        head = head[..opened].trim_end();
+        if !head.ends_with(']') {
+            return head.ends_with('.') || head.ends_with(WIDE_STOPS);
+        }
+    }
+    false
+}
+
+/// Returns whether a word before a full stop is an abbreviation, by its form: it has a full stop after each letter or two, has no vowel, is a
+/// short capitalized word such as a title, or is followed by a number. Two sentences that are not separated are still traced.
 fn is_abbreviation(word: &str, next: &str) -> bool {
     const MAX_TITLE_CHARS: usize = 4;
+    const MAX_PART_CHARS: usize = 2;
+    if word.ends_with(']') {
+        return false;
+    }
     let word = word.trim_matches(|c: char| !c.is_alphanumeric());
     if word.contains(|c: char| !c.is_alphabetic() && c != '.') {
         return false;
@@ -55,7 +84,8 @@ fn is_abbreviation(word: &str, next: &str) -> bool {
     let has_vowel = word.to_lowercase().contains(is_vowel);
     let is_title = word.starts_with(char::is_uppercase) && word.chars().count() <= MAX_TITLE_CHARS && !is_capital;
     let is_before_number = next.starts_with(|c: char| c.is_ascii_digit()) && word.chars().all(char::is_lowercase);
-    word.contains('.') || (!has_vowel && !is_capital) || is_title || is_before_number
+    let is_dotted = word.contains('.') && word.split('.').all(|part| part.chars().count() <= MAX_PART_CHARS);
+    is_dotted || (!has_vowel && !is_capital) || is_title || is_before_number
 }
 
 /// Returns whether a number before a full stop is the day of a month: `24. März`.
@@ -113,6 +143,17 @@ mod tests {
         check("We sell in the US. Germany leads.", &["We sell in the US.", " Germany leads."]);
         check("Am 24. März sind es 7 [Q1]. Im Mai 3 [Q1].", &["Am 24. März sind es 7 [Q1].", " Im Mai 3 [Q1]."]);
         check("It rose. **Brazil** leads.", &["It rose.", " **Brazil** leads."]);
+        check("There are 5 [shop.orders]. They grow.", &["There are 5 [shop.orders].", " They grow."]);
+        check("It is in shop.orders. It has 3, i.e. Mo.", &["It is in shop.orders.", " It has 3, i.e. Mo."]);
+        check("] It rose.", &["] It rose."]);
+        check("It rose. [Q1][Q2] It fell [Q1].", &["It rose. [Q1][Q2]", " It fell [Q1]."]);
+    }
+
+    #[test]
+    fn wide_stops_end_sentences() {
+        let check = |line: &str, expected: &[&str]| assert_eq!(split_sentences(line), expected);
+        check("7月有11起；6月有23起 [Q1]。共34起。", &["7月有11起；6月有23起 [Q1]。", "共34起。"]);
+        check("「増えた。」と11件。[Q1]減った。", &["「増えた。」", "と11件。[Q1]", "減った。"]);
     }
 
     #[test]

@@ -52,6 +52,8 @@ pub(super) struct Source<'a> {
     pub(super) columns: Vec<Column>,
     pub(super) rows: Vec<Vec<Cell>>,
     pub(super) text: Outline,
+    /// Whether the answer inserts its table, which ends with the number of rows if there are more.
+    pub(super) is_shown: bool,
     /// The periods in its conditions.
     pub(super) scope: Vec<Days>,
     /// Whether the conditions select one period, or limit time on both sides.
@@ -93,7 +95,7 @@ impl<'a> Source<'a> {
         scope.dedup();
         let equals_one = text.compared.iter().any(|literal| literal.is_equal && read_cell(&literal.text).is_some());
         let is_bounded = scope.len() > 1 || equals_one;
-        Source { query, columns, rows, text, scope, is_bounded, values }
+        Source { query, columns, rows, text, is_shown: false, scope, is_bounded, values }
     }
 
     /// Returns whether a column or a condition has one of these keys.

@@ -159,7 +159,7 @@ fn countries(warned: &[&str]) -> Vec<DataQuestion> {
     let rows = json!([["Brazil", 12, 1234.5], ["Portugal", 8, 765.5], ["Sweden", 5, 5]]);
     let mut query = query("Q1", "SELECT x FROM t", &["country", "orders", "revenue"], &rows);
     let columns = warned.iter().map(|&name| name.to_owned()).collect();
-    query.warnings.push(RowsWarning { message: "a join multiplies rows".into(), columns });
+    query.warnings.push(RowsWarning { message: "a join multiplies rows".into(), columns, ..RowsWarning::default() });
     vec![query]
 }
 
@@ -195,4 +195,31 @@ fn a_warned_column_makes_only_answers_partial_that_state_it() {
     }
     println!("{right} of {all} statuses are right, {relaxed} of them not partial");
     assert_eq!((right, all, relaxed), (all, 95, 11));
+}
+
+#[test]
+fn a_tie_at_the_end_makes_only_answers_partial_that_state_its_rows() {
+    for (answer, status) in [
+        ("Brazil has 12 orders [Q1].", AnswerStatus::Answered),
+        ("Brazil leads [Q1]. This is by orders [Q1].", AnswerStatus::Answered),
+        ("By country [Q1]:\n\n- Brazil: 12\n- Portugal: 8", AnswerStatus::Answered),
+        ("Brazil has {{Q1: orders[Brazil]}} orders.", AnswerStatus::Answered),
+        ("Sweden has 5 orders [Q1].", AnswerStatus::Partial),
+        ("Brazil is ahead of Sweden [Q1].", AnswerStatus::Partial),
+        ("By country [Q1]:\n\n- Brazil: 12\n- Portugal: 8\n- Sweden: 5", AnswerStatus::Partial),
+        ("Brazil has 12 orders [Q1].\n\n{{Q1: columns country}}", AnswerStatus::Partial),
+        ("Together 25 orders [Q1].", AnswerStatus::Partial),
+        ("There are 3 countries [Q1].", AnswerStatus::Partial),
+        ("It grew [Q1].", AnswerStatus::Partial),
+    ] {
+        let mut questions = countries(&[]);
+        questions[0].warnings[0].last_rows = 1;
+        let (tracing, text) = trace_over(answer, "Orders?", &questions, "");
+        assert!(tracing.ok, "{text}");
+        let classification = Classification::Data;
+        let answered =
+            Answered { answer: text, questions, tracing, classification, ..Answered::default() }.with_status();
+        assert_eq!(answered.status, status, "{answer}: {:?}", answered.caveats);
+        assert_eq!(answered.notes.is_empty(), status == AnswerStatus::Partial, "{answer}: {:?}", answered.notes);
+    }
 }

@@ -147,6 +147,25 @@ async fn a_warning_names_the_columns_that_it_is_about() {
 }
 
 #[tokio::test]
+async fn a_warning_about_a_tie_counts_the_tied_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    for (sql, expected) in [
+        ("SELECT name, is_active FROM shop.customers ORDER BY is_active DESC LIMIT 2", 2),
+        ("SELECT name, c.is_active AS state FROM shop.customers c ORDER BY 2 DESC, name LIMIT 2", 2),
+        ("SELECT * FROM shop.customers ORDER BY is_active DESC LIMIT 2", 2),
+        ("SELECT is_active, name FROM shop.customers ORDER BY is_active DESC LIMIT 1", 1),
+        // The rows do not show the sort key.
+        ("SELECT name FROM shop.customers ORDER BY is_active DESC LIMIT 2", 0),
+    ] {
+        let rows = engine.run(sql, None, 50).await.unwrap().rows;
+        let found = engine.warnings(sql, None, Some(&rows)).await;
+        let warning = found.iter().find(|warning| warning.code == Ties).unwrap_or_else(|| panic!("{sql}: {found:?}"));
+        assert_eq!(warning.last_rows, expected, "{sql}");
+    }
+}
+
+#[tokio::test]
 async fn answers_keep_the_texts_of_warnings() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
@@ -185,5 +204,18 @@ async fn a_warning_about_cells_names_the_columns_that_read_them() {
         let warning =
             found.iter().find(|warning| warning.code == InvalidCells).unwrap_or_else(|| panic!("{sql}: {found:?}"));
         assert_eq!(warning.columns, expected, "{sql}");
+    }
+    // Listed rows that contain none of the cells.
+    for (sql, is_warned) in [
+        ("SELECT id, amount FROM files.sales WHERE id < 20", true),
+        ("SELECT id, amount FROM files.sales WHERE id > 7", false),
+        ("SELECT * FROM files.sales WHERE id > 7", false),
+        ("SELECT id, amount * 2 AS twice FROM files.sales WHERE id > 7", true),
+        ("SELECT AVG(amount) AS amount FROM files.sales WHERE id > 7", true),
+        ("SELECT amount FROM (SELECT MAX(amount) AS amount FROM files.sales) s", true),
+    ] {
+        let rows = engine.run(sql, None, 50).await.unwrap().rows;
+        let found = engine.warnings(sql, None, Some(&rows)).await;
+        assert_eq!(found.iter().any(|warning| warning.code == InvalidCells), is_warned, "{sql}: {found:?}");
     }
 }

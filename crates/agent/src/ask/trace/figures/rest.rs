@@ -7,6 +7,7 @@ use super::super::{
     layout::{Choice, Gap},
     lookup::{Support, derive, find_row_count, find_unsuited, is_in_result},
     numbers::Written,
+    source::Source,
 };
 use super::{Chosen, Dimension, Figure, Judge, Value, Verdict};
 
@@ -99,7 +100,8 @@ impl Rest<'_> {
             return Verdict::Derived(format!("{} is {how}", figure.text));
         }
         let mut sources = figure.sources.iter().map(|source| (*source, &judge.sources[*source]));
-        if has_place && sources.clone().any(|(_, source)| find_row_count(written, source).is_some()) {
+        let is_count = |source: &Source<'_>| find_row_count(written, source, judge.sentence).is_some();
+        if has_place && sources.clone().any(|(_, source)| is_count(source)) {
             return Verdict::Traced;
         }
         if (has_place || self.is_only()) && self.counts_mentions(written) {
