@@ -12,9 +12,14 @@ use super::scope::{Place, Presence};
 /// The penalty for grouping by a foreign key instead of the name of the referenced row.
 const CODE: f64 = 0.02;
 
+/// The penalty for showing a yes/no column instead of the rows with yes.
+const SHOWN_FLAG: f64 = 0.1;
+
 impl Assembly<'_> {
-    /// Gives a named element its role.
-    pub(super) fn name(&mut self, element: &Element, is_group: bool) -> bool {
+    /// Gives the element that a part names its role.
+    pub(super) fn name(&mut self, at: usize, is_group: bool) -> bool {
+        let parts = self.parts;
+        let Some(element) = parts[at].element() else { return false };
         let subject = self.intent.subject;
         match element {
             Element::Database => !is_group,
@@ -32,7 +37,10 @@ impl Assembly<'_> {
                 None => self.exist(*table, false),
             },
             Element::Columns(places) => self.name_columns(places, is_group),
-            Element::Values(held) if !is_group => self.filter(held, FilterOp::Eq) || self.exist_with(held),
+            Element::Values(held) if !is_group => {
+                let is_done = self.filter(held, FilterOp::Eq);
+                is_done || self.relate(at, held, false) || self.exist_with(held)
+            }
             Element::Lacking(place) if !is_group => match self.scope.distance(subject, place.0) {
                 Some(distance) => {
                     self.penalty += STEP * distance as f64;
@@ -93,6 +101,8 @@ impl Assembly<'_> {
         }
         match &mut self.intent.measure {
             Measure::Rows(columns) => {
+                // `which tariffs are renewable`
+                self.penalty += if self.scope.yes_of(place).is_some() { SHOWN_FLAG } else { 0.0 };
                 columns.push(place);
                 true
             }

@@ -93,8 +93,8 @@ impl Assembly<'_> {
         at + 1
     }
 
-    /// Requires that no related rows have a value: `no business customers`.
-    fn lack_rows(&mut self, at: usize, held: &[(Place, String)]) -> bool {
+    /// Requires that related rows have a value, or that none do: `a smart meter`, `no business customers`.
+    pub(super) fn relate(&mut self, at: usize, held: &[(Place, String)], is_negated: bool) -> bool {
         let subject = self.intent.subject;
         let (value, next) = (&self.parts[at], self.parts.get(at + 1));
         let Some(next) = next.filter(|next| value.span.end() == next.span.at && self.allows_existence()) else {
@@ -107,7 +107,7 @@ impl Assembly<'_> {
         let found = held.iter().find(|(own, _)| Some(*own) == place);
         let Some((place, value)) = found else { return false };
         let filter = Some((*place, self.scope.read_value(*place, value)));
-        self.intent.existences.push(Existence { table, is_negated: true, filter, count: Vec::new() });
+        self.intent.existences.push(Existence { table, is_negated, filter, count: Vec::new() });
         self.used[at + 1] = true;
         true
     }
@@ -139,7 +139,7 @@ impl Assembly<'_> {
             },
             Some(Element::Values(held)) => {
                 let held = held.clone();
-                self.lack_rows(next, &held) || self.filter(&held, FilterOp::Neq)
+                self.relate(next, &held, true) || self.filter(&held, FilterOp::Neq)
             }
             _ => false,
         };

@@ -1,5 +1,7 @@
 //! Matches the words of a question to names and values.
 
+use prospector_text::{identifiers, stem};
+
 use super::Glossary;
 use super::names::{Element, Mention, Names};
 use super::naming::BOUNDS;
@@ -124,7 +126,7 @@ impl Names {
         }
         // One word of a longer metric name does not identify it.
         let is_metric = matches!(element, Element::Metric(_) | Element::Segment(_));
-        if stems.len() <= said.len() || is_metric && 2 * said.len() < stems.len() {
+        if stems.len() <= said.len() || is_metric && (2 * said.len() < stems.len() || is_other_form(element, tokens)) {
             return None;
         }
         if is_joined(&stems[stems.len() - said.len()..], whole) && !self.refers(element, said) {
@@ -286,6 +288,16 @@ pub(super) fn match_value(value: &[String], tokens: &[Token], said: &[&str]) -> 
         true => Some(WHOLE),
         false => (value.len() == said.len() && is_inflected()).then_some(INFLECTED),
     }
+}
+
+/// Returns whether a metric or segment has a word in another form than these: `customers pay` is no part of `compensation paid`.
+fn is_other_form(element: &Element, tokens: &[Token]) -> bool {
+    let (Element::Metric(name) | Element::Segment(name)) = element else { return false };
+    let words = identifiers::words(name);
+    let is_other = |token: &Token, word: &String| {
+        stems(word) == token.stems && stem::strip_plural(word.clone()) != stem::strip_plural(token.lower.clone())
+    };
+    tokens.iter().any(|token| words.iter().any(|word| is_other(token, word)))
 }
 
 /// Returns whether words are a text without its spaces.

@@ -77,8 +77,9 @@ impl<'a> Assembly<'a> {
             Kind::Grain(_) => {}
             Kind::Series(_) => self.used[at] = self.group(at),
             Kind::Number(number) => self.used[at] = self.take_number(at, number),
-            Kind::Named(element) => {
-                self.used[at] = !self.is_counted_apart(at) && (self.says_column(at) || self.name(&element, false));
+            Kind::Named(_) => {
+                let is_used = !self.is_counted_apart(at) && (self.says_column(at) || self.name(at, false));
+                self.used[at] = is_used;
             }
         }
     }
@@ -224,8 +225,8 @@ impl<'a> Assembly<'a> {
                 self.intent.grain = Some(*grain);
                 is_new
             }
-            Kind::Named(element) => {
-                let is_named = self.name(&element.clone(), true);
+            Kind::Named(_) => {
+                let is_named = self.name(at, true);
                 // `by year` is a period rather than the `model_year` of another table.
                 let span = self.parts[at].span;
                 let is_time = span.length == 1 && periods::is_time_word(&self.question.tokens[span.at].lower);

@@ -116,13 +116,16 @@ fn list_conditions(scope: &Scope<'_>, intent: &Intent, statement: &mut Statement
     for existence in &intent.existences {
         let child = existence.table;
         let mut inner = Statement { scope, via: intent.via.as_ref(), tables: vec![child], joins: Vec::new() };
-        let key = scope.key(child, intent.subject, intent.via.as_ref())?;
+        let mut route = scope.route(child, intent.subject, intent.via.as_ref())?;
+        let key = route.pop()?;
+        for key in route {
+            inner.tables.push(key.to);
+            inner.joins.push(Join { key, is_needed: true });
+        }
         let quote = |name: &str| scope.source.dialect.quote(name);
-        let mut met: Vec<String> = key
-            .columns
-            .iter()
-            .map(|(own, other)| format!("{}.{} = {}.{}", alias(child), quote(own), alias(intent.subject), quote(other)))
-            .collect();
+        let (from, to) = (alias(key.from), alias(intent.subject));
+        let pairs = key.columns.iter().map(|(own, other)| format!("{from}.{} = {to}.{}", quote(own), quote(other)));
+        let mut met: Vec<String> = pairs.collect();
         if let Some(period) = intent.period.as_ref().filter(|_| !is_own_time) {
             met.extend(inner.during(&scope.time(child, &[])?, period)?);
         }

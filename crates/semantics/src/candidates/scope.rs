@@ -325,10 +325,10 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Returns the table whose rows refer to `subject` and are, or refer to, rows of `table`: `order_items` for the orders of a product.
-    /// `None` unless there is exactly one.
+    /// Returns the table whose rows refer to `subject`, maybe through others, and are rows of `table`, or refer to such rows: `order_items`
+    /// for the orders of a product. `None` unless there is exactly one.
     pub(super) fn referrer(&self, table: usize, subject: usize) -> Option<usize> {
-        if self.distance(table, subject) == Some(1) {
+        if table != subject && self.distance(table, subject).is_some() {
             return Some(table);
         }
         let is_between = |at: &usize| self.distance(*at, subject) == Some(1) && self.distance(*at, table) == Some(1);

@@ -93,14 +93,16 @@ impl Seeder<'_> {
         if let Some(share) = self.before(at, Operator::Share) {
             add(Measure::Share, Some(share), 0.0);
         }
+        let is_which = at.checked_sub(1).is_some_and(|before| self.is_operator(before, Operator::Which));
         if counted.is_none() {
-            let is_asked = self.before(at, Operator::List).is_some()
-                || at.checked_sub(1).is_some_and(|before| self.is_operator(before, Operator::Which));
+            let is_asked = is_which || self.before(at, Operator::List).is_some();
             add(Measure::Rows(Vec::new()), None, if is_asked { 0.0 } else { ASSUMED_ROWS });
         }
         let summed = self.before(at, Operator::Sum);
         for amount in self.list_amounts(at, table, summed, counted.is_some()) {
-            add(Measure::Aggregate(Aggregation::Sum, Some(amount)), summed, ASSUMED_SUM);
+            // `which complaints` asks for the rows.
+            let penalty = if is_which { UNLISTED } else { ASSUMED_SUM };
+            add(Measure::Aggregate(Aggregation::Sum, Some(amount)), summed, penalty);
         }
         // `average fine`
         if let Some(averaged) = at.checked_sub(1).filter(|before| self.is_operator(*before, Operator::Average)) {
