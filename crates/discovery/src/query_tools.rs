@@ -148,9 +148,12 @@ async fn find_queries<'a>(
 /// Returns the entries of a kind that are most relevant to a question, with those of one parent only if it is given.
 async fn look_up(question: &str, kind: Kind, parent: Option<&str>, limit: usize, index: &Index) -> Vec<Hit> {
     let (text, parent) = (Query::fitting(question).to_owned(), parent.map(str::to_owned));
-    // Weak hits may still contain the words or values of a question.
-    let fill = kind == Kind::Table;
-    let found = index.find(Query { text, kinds: vec![kind], parent, limit, fill, ..Query::default() }).await;
+    let query = Query { text, kinds: vec![kind], parent, limit, ..Query::default() };
+    let found = match index.find(query.clone()).await {
+        // The words or values of a question may be in tables that a search does not show.
+        Ok(found) if found.hits.is_empty() && kind == Kind::Table => index.find(Query { fill: true, ..query }).await,
+        found => found,
+    };
     found.map(|found| found.hits).unwrap_or_else(|error| {
         tracing::warn!(%error, %kind, "cannot look up the entries for a question");
         Vec::new()

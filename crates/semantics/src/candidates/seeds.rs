@@ -347,7 +347,7 @@ impl Seeder<'_> {
         let several = self.list_before(at);
         for place in places {
             let of_table = Some(&Element::Table(place.0));
-            let is_named = parts.iter().any(|part| part.element() == of_table);
+            let is_table_named = parts.iter().any(|part| part.element() == of_table);
             if several.len() > 1 && scope.is_number(*place) {
                 let of = several.iter().filter_map(|at| of_operator(parts[*at].operator()?));
                 let mut all = of.map(|aggregation| (place.0, aggregation, Some(*place)));
@@ -358,15 +358,17 @@ impl Seeder<'_> {
                     seeds.push(Seed { intent, used, penalty: UNDECLARED });
                 }
             }
-            // `which product has the highest price`, `the highest priced product`.
+            // `which product has the highest price`, `the highest priced product`, `the heaviest dog`; not `the highest price that was paid`.
             let next = parts[at + 1..].iter().find(|part| !matches!(part.kind, Kind::Number(_)));
-            let is_row = |element: Option<&Element>| match element {
+            let is_named = |part: &&Part| {
+                part.span.at == parts[at].span.end() || matches!(part.element(), Some(Element::Table(_)))
+            };
+            let asked = [which.and_then(|at| parts.get(at)), next.filter(is_named)];
+            let asks_row = asked.into_iter().flatten().any(|part| match part.element() {
                 Some(Element::Table(table)) => *table == place.0,
                 Some(Element::Values(held)) => held.iter().any(|(own, _)| own.0 == place.0),
                 _ => false,
-            };
-            let asks_row =
-                is_row(which.and_then(|at| parts.get(at)?.element())) || is_row(next.and_then(Part::element));
+            });
             // `how many incidents cost more than 100` counts incidents.
             let own = stems(&scope.table(place.0).name);
             let names_rows = asks_row || own.iter().all(|stem| said.contains(&stem.as_str()));
@@ -377,7 +379,7 @@ impl Seeder<'_> {
             }
             for seed in seed_column(scope, *place, at, operator, used.clone(), asks_row) {
                 let is_assumed = self.is_listing() && matches!(seed.intent.measure, Measure::Aggregate(..));
-                let penalty = if is_named { 0.0 } else { ASSUMED_SUBJECT };
+                let penalty = if is_table_named { 0.0 } else { ASSUMED_SUBJECT };
                 let penalty = seed.penalty + penalty + if is_assumed { UNLISTED } else { 0.0 };
                 seeds.push(Seed { penalty, ..seed });
             }
