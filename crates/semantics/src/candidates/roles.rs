@@ -285,6 +285,14 @@ impl<'a> Assembly<'a> {
             && !self.intent.filters.iter().any(|(_, op, _)| *op == FilterOp::In)
     }
 
+    /// Removes a ranking that has nothing to rank.
+    fn drop_rank(&mut self) {
+        self.intent.rank = None;
+        for (used, part) in self.used.iter_mut().zip(self.parts) {
+            *used &= !(part.is(Operator::Most) || part.is(Operator::Least) || matches!(part.kind, Kind::Number(_)));
+        }
+    }
+
     /// Completes the interpretation. Returns whether all required parts are present: a time for its period, something to rank.
     fn finish(&mut self) -> bool {
         self.take_trend();
@@ -345,11 +353,9 @@ impl<'a> Assembly<'a> {
             return false;
         }
         if intent.rank.as_ref().is_some_and(|rank| rank.by.is_none()) && !has_groups {
-            intent.rank = None;
-            for (used, part) in self.used.iter_mut().zip(self.parts) {
-                *used &= !(part.is(Operator::Most) || part.is(Operator::Least) || matches!(part.kind, Kind::Number(_)));
-            }
+            self.drop_rank();
         }
+        let intent = &mut self.intent;
         if let Some(rank) = &mut intent.rank {
             // `which artist sold most in which country` has no single maximum.
             let first = intent.groups.first().map(|group| group.place.0);
