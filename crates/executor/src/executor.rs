@@ -8,6 +8,7 @@ use prospector_agent::{
 };
 use prospector_discovery::Catalog;
 use prospector_engine::Engine;
+use prospector_state::checksum::read_back;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -72,7 +73,10 @@ impl Executor {
         run.result = run.steps.iter().rev().find(|step| step.has_rows()).map(|step| step.step.number);
         run.derivation = derive(&run.steps);
         run.ok = run.stopped.is_none() && run.verification.ok && !run.steps.is_empty();
-        run.comparison = options.compare.as_ref().map(|earlier| Comparison::of(earlier, &run));
+        run.comparison = options.compare.as_ref().map(|earlier| match read_back(&run) {
+            Some(now) => Comparison::of(earlier, &now),
+            None => Comparison::of(earlier, &run),
+        });
         run
     }
 

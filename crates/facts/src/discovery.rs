@@ -191,7 +191,9 @@ impl FactDiscovery {
         }
         let question = &question[..end.unwrap_or(question.len())];
         if let Err(error) = self.refresh().await {
-            notes.push(format!("stored facts may be missing: {error}"));
+            // The error contains a path, which clients of a server do not see.
+            tracing::warn!(%error, "stored facts are not read");
+            notes.push("stored facts may be missing: the fact store cannot be read".to_owned());
         }
         let mut resolution = self.look_up(question, Vec::new()).await;
         if let Some(evidence) = self.shared.evidence.as_ref().filter(|_| resolution.needs_meaning()) {

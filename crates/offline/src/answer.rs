@@ -224,7 +224,7 @@ fn resolve_follow_up(question: &str, turn: &Turn<'_>) -> Option<Result<String, &
 fn find_repeated(question: &str, turn: &Turn<'_>) -> Option<String> {
     let is_repeat = strip_repeat(question).is_some_and(str::is_empty);
     let is_form = |answered: &&PreviousTurn| answered.has_data && is_new_form(question);
-    let repeated = if is_repeat { turn.previous } else { turn.answered.filter(is_form) };
+    let repeated = if is_repeat { turn.answered.or(turn.previous) } else { turn.answered.filter(is_form) };
     repeated.map(|repeated| format!("{}?", whole_question(repeated)))
 }
 

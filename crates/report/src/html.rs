@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::Utc;
 use prospector_agent::ask::{AnswerStatus, Answered, DataQuestion};
+use prospector_state::checksum::read_back;
 use serde_json::Value;
 
 use crate::{
@@ -50,7 +51,8 @@ impl Report {
         let section = |(asked, answered): (ReportQuestion, Answered)| {
             let rows = SnapshotRows::of(&answered);
             let earlier = before.and_then(|kept| kept.rows.get(&asked.question));
-            let change = earlier.zip(rows).and_then(|(earlier, now)| Change::between(earlier, &now));
+            let now = rows.map(|rows| read_back(&rows).unwrap_or(rows));
+            let change = earlier.zip(now).and_then(|(earlier, now)| Change::between(earlier, &now));
             Section { asked, answered, change }
         };
         Report {

@@ -60,6 +60,11 @@ pub enum SealedError {
     Format(#[from] serde_json::Error),
 }
 
+/// Returns a value as [`read_json`] would return it after [`write_json`]: the parser may return a float next to the written one.
+pub fn read_back<T: Serialize + DeserializeOwned>(value: &T) -> Option<T> {
+    serde_json::from_slice(&serde_json::to_vec(value).ok()?).ok()
+}
+
 /// Replaces a file atomically by a sealed value; only its owner can read it.
 ///
 /// # Errors
@@ -82,6 +87,15 @@ pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, SealedEr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_are_read_back_as_from_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sums.json");
+        let sums: Vec<f64> = (1..1_000).map(|at| f64::from(at) * 0.1 + 18773.600000000003).collect();
+        write_json(&path, &sums).unwrap();
+        assert_eq!(read_json::<Vec<f64>>(&path).unwrap(), read_back(&sums).unwrap());
+    }
 
     #[test]
     fn detects_every_bit_flip_and_truncation() {

@@ -13,7 +13,7 @@ use super::{
     environment::{Environment, environment},
     file_schema::{self, FolderEntry},
     node::{Node, Placed},
-    value::{convert, describe, mapping_of},
+    value::{accepts_mapping, convert, describe, mapping_of},
 };
 
 /// Parses the entries of one catalog file.
@@ -99,7 +99,7 @@ impl EntryReader<'_> {
         let before = self.problems.len();
         let keys = file_schema::properties(schema);
         let Node::Map(map) = &placed.node else {
-            let reason = format!("{what} must be a mapping, not {}", placed.node.describe());
+            let reason = format!("{what} must be a mapping, not {}", placed.node.describe_kind());
             let first = keys.keys().next().map_or("name", String::as_str);
             self.fail(placed.line, reason, format!("write `{first}: ...`"));
             return None;
@@ -148,7 +148,8 @@ impl EntryReader<'_> {
             return self.mapping(&name, placed, inner);
         }
         let (accepted, advice) = describe(key, &placed.node, schema);
-        self.fail(placed.line, format!("{name} must be {accepted}, not {}", placed.node.describe()), advice);
+        let found = if accepts_mapping(schema) { placed.node.describe_kind() } else { placed.node.describe() };
+        self.fail(placed.line, format!("{name} must be {accepted}, not {found}"), advice);
         None
     }
 }

@@ -38,6 +38,11 @@ impl Node {
         }
     }
 
+    /// Describes the node without its text, which may be a secret: `headers` instead of a header.
+    pub(super) fn describe_kind(&self) -> String {
+        if let Node::Text(_) = self { "a text".into() } else { self.describe() }
+    }
+
     /// Returns a text, or a number as written.
     pub(super) fn to_text(&self) -> Option<String> {
         match self {

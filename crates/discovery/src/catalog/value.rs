@@ -17,6 +17,11 @@ pub(super) fn mapping_of(schema: &Value) -> Option<&Value> {
     alternatives(schema).into_iter().find(|schema| schema.get("properties").is_some())
 }
 
+/// Returns whether a schema accepts a mapping.
+pub(super) fn accepts_mapping(schema: &Value) -> bool {
+    alternatives(schema).into_iter().any(|schema| has_type(schema, "object"))
+}
+
 /// Describes what the schema of a key accepts, and what to write instead of a value.
 pub(super) fn describe(key: &str, node: &Node, schema: &Value) -> (String, String) {
     let range = match (schema.get("minimum"), schema.get("maximum")) {

@@ -410,7 +410,15 @@ impl<'a> Scope<'a> {
 
     /// Returns the naming columns of a table.
     pub(super) fn name_rows(&self, table: usize) -> RowName {
-        name_rows(self.table(table))
+        let mut named = name_rows(self.table(table));
+        // The key of a file is declared.
+        if !self.table(table).columns.iter().any(|column| column.primary_key) {
+            let declared = self.entity(table).into_iter().flat_map(|entity| &entity.key);
+            let columns = &self.table(table).columns;
+            let place = |key: &String| columns.iter().position(|column| column.name.eq_ignore_ascii_case(key));
+            named.keys = declared.filter_map(place).filter(|at| !named.shown.contains(at)).collect();
+        }
+        named
     }
 
     /// Returns the time of a table: a column that the question names, the one that its entity declares, its only date column, the one of

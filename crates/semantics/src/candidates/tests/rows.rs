@@ -1,0 +1,127 @@
+//! Which rows a question asks for, and how they are told apart.
+
+use super::*;
+use crate::model::{Declarations, Entity, Join};
+
+/// An animal clinic, with participles, yes/no columns and several tables that refer to one.
+fn clinic() -> Vec<Table> {
+    let column = |name: &str, column_type: ColumnType| Column {
+        name: name.into(),
+        column_type,
+        primary_key: name == "id",
+        nullable: ["chip_no", "left_on", "paid_on", "closed_on"].contains(&name),
+        ..Column::default()
+    };
+    let number = |name: &str| column(name, ColumnType::Integer);
+    let text = |name: &str| column(name, ColumnType::Text);
+    let day = |name: &str| column(name, ColumnType::Date);
+    let key = |column: &str, table: &str| ForeignKey {
+        columns: vec![column.into()],
+        table: table.into(),
+        references: vec!["id".into()],
+    };
+    let table = |name: &str, columns: Vec<Column>, foreign_keys: Vec<ForeignKey>| Table {
+        name: name.into(),
+        columns,
+        foreign_keys,
+        ..Table::default()
+    };
+    let pets = vec![
+        number("id"),
+        number("owner_id"),
+        text("pet_name"),
+        text("species"),
+        number("weight_kg"),
+        text("chip_no"),
+        column("is_insured", ColumnType::Boolean),
+    ];
+    let complaints = vec![number("id"), number("owner_id"), day("opened_on"), day("closed_on")];
+    vec![
+        table("owners", vec![number("id"), text("full_name"), text("city")], vec![]),
+        table("pets", pets, vec![key("owner_id", "owners")]),
+        table("rx", vec![number("id"), number("pet_id"), text("drug")], vec![key("pet_id", "pets")]),
+        table("vets", vec![number("id"), text("full_name"), day("left_on")], vec![]),
+        table(
+            "fines",
+            vec![number("id"), number("owner_id"), number("amount"), day("issued_on"), day("paid_on")],
+            vec![key("owner_id", "owners")],
+        ),
+        table("complaints", complaints, vec![key("owner_id", "owners")]),
+    ]
+}
+
+fn list_in_clinic(question: &str) -> Vec<Candidate> {
+    let values = [("species", "dog"), ("species", "parrot")].map(|(column, text)| value("clinic.pets", column, text));
+    list_over("clinic", &clinic(), values.into(), question)
+}
+
+#[test]
+fn asks_for_the_rows_that_a_question_names() {
+    let cases = [
+        ("How many dogs have an rx?", "number of pets with rx where species is dog"),
+        ("Which parrots are insured?", "list of pets where species is parrot and is insured is true"),
+        ("Which vets have left?", "list of vets where left on is not empty"),
+        ("List the complaints with closed on", "list of complaints"),
+        ("How many unpaid fines are there?", "number of fines where paid on is empty"),
+        ("Which complaints are open?", "list of complaints where closed on is empty"),
+        ("How many owners have an rx?", "number of owners with rx"),
+        ("How many owners have insured pets?", "number of owners with pets whose is insured of pets is true"),
+        ("Which pets are insured?", "list of pets where is insured is true"),
+        ("How many uninsured dogs are there?", "number of pets where is insured is not true and species is dog"),
+        ("Which owners have no insured pets?", "list of owners without any pets whose is insured of pets is true"),
+        ("What share of pets has a chip?", "share of pets where chip no is not empty"),
+        ("Which is the heaviest dog?", "pets with the highest weight kg where species is dog"),
+        ("average fine", "average amount of fines"),
+        ("How many dogs have a weight above 5 kg?", "number of pets where species is dog and weight kg is above 5"),
+        ("Fines issued in Q1 2024 versus Q1 2025", "number of fines, issued on, in Q1 2024 and in Q1 2025, by quarter"),
+    ];
+    check(&cases, list_in_clinic);
+}
+
+/// `our best owners` may be those with the most pets, fines or complaints: none is computed without a question.
+#[test]
+fn rankings_without_a_measure_are_choices() {
+    let found = list_in_clinic("Which are our best owners?");
+    let ranked: Vec<&Candidate> = found.iter().filter(|one| one.text.ends_with("the 1 highest")).collect();
+    assert_eq!(ranked.len(), 3, "{ranked:?}");
+    assert!(ranked.iter().all(|one| one.score < ACCEPT), "{ranked:?}");
+    let other = list_in_clinic("Which owner has the most pets?").remove(0);
+    assert!(other.score >= ACCEPT && other.text.starts_with("number of pets, by full name of owners"), "{other:?}");
+}
+
+/// Columns of files are no primary keys: the key is declared, and two customers may have one name.
+#[test]
+fn rows_of_files_are_distinguished_by_their_declared_key() {
+    let column =
+        |name: &str, column_type| Column { name: name.into(), column_type, nullable: true, ..Column::default() };
+    let (number, text) = (ColumnType::Integer, ColumnType::Text);
+    let table = |name: &str, columns: Vec<Column>| Table { name: name.into(), columns, ..Table::default() };
+    let customers = table("customers", vec![column("customer_id", number), column("name", text)]);
+    let orders = [column("order_id", number), column("customer_id", number), column("amount", number)];
+    let tables = [customers, table("orders", orders.into())];
+    let entity = |name: &str, key: &str| Entity {
+        name: name.into(),
+        database: "shop".into(),
+        table: name.into(),
+        key: vec![key.into()],
+        ..Entity::default()
+    };
+    let key = vec!["customer_id".to_owned()];
+    let (columns, references) = (key.clone(), key);
+    let join = Join { from: "orders".into(), to: "customers".into(), columns, references, ..Join::default() };
+    let entities = vec![entity("customers", "customer_id"), entity("orders", "order_id")];
+    let model = SemanticModel::of(Declarations { entities, joins: vec![join], ..Declarations::default() });
+    let ids = vec!["shop.customers".to_owned(), "shop.orders".to_owned()];
+    let vocabulary = Vocabulary { tables: ids, ..Vocabulary::default() };
+    let source = Tables { database: "shop", dialect: Dialect::Sqlite, tables: &tables };
+    let asked = Conversation::read("total amount by customer", model.today(), &Words::default()).unwrap();
+    let best = list_candidates(&model, &asked, &vocabulary, &[source], &Words::default()).remove(0);
+    let CandidateQuery::Metrics { model, .. } = &best.query else { panic!("{best:?}") };
+    assert_eq!(model.dimensions()[0].keys, ["\"customer_id\""], "{}", best.text);
+}
+
+#[test]
+fn halves_are_not_added_up() {
+    let found = list_in_clinic("fines issued in the first half of 2025 versus the second half of 2025").remove(0);
+    assert!(!found.unused.is_empty(), "{found:?}");
+}
