@@ -94,7 +94,7 @@ mod tests {
         let path = folder.path().join("sums.json");
         let sums: Vec<f64> = (1..1_000).map(|at| f64::from(at) * 0.1 + 18773.600000000003).collect();
         write_json(&path, &sums).unwrap();
-        assert_eq!(read_json::<Vec<f64>>(&path).unwrap(), read_back(&sums).unwrap());
+        assert_eq!(read_json::<Vec<f64>>(&path).unwrap(), read_back(&sums));
     }
 
     #[test]
