@@ -190,9 +190,8 @@ impl FactDiscovery {
             notes.push(format!("only the first {MAX_QUESTION_CHARS} characters of the question were used"));
         }
         let question = &question[..end.unwrap_or(question.len())];
-        if let Err(error) = self.refresh().await {
+        if self.refresh().await.is_err() {
             // The error contains a path, which clients of a server do not see.
-            tracing::warn!(%error, "stored facts are not read");
             notes.push("stored facts may be missing: the fact store cannot be read".to_owned());
         }
         let mut resolution = self.look_up(question, Vec::new()).await;
