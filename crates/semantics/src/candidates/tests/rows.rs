@@ -1,4 +1,4 @@
-//! Which rows a question asks for, and how they are told apart.
+//! Which rows a question asks for, and how they are distinguished.
 
 use super::*;
 use crate::model::{Declarations, Entity, Join};
