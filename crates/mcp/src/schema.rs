@@ -267,7 +267,8 @@ fn check_values(rules: &Map<String, Value>, value: &Value, path: &str) -> Result
 
 fn check_number(rules: &Map<String, Value>, number: f64, path: &str) -> Result<(), Mismatch> {
     let limit = |key: &str| rules.get(key).and_then(Value::as_f64);
-    let limits: [(&str, fn(f64, f64) -> bool, &str); 4] = [
+    type Accepts = fn(f64, f64) -> bool;
+    let limits: [(&str, Accepts, &str); 4] = [
         ("minimum", |number, least| number >= least, "at least"),
         ("maximum", |number, most| number <= most, "at most"),
         ("exclusiveMinimum", |number, least| number > least, "more than"),

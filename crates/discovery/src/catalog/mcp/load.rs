@@ -198,8 +198,7 @@ fn describe(
             opening.problems.extend(problems.into_iter().take(MAX_PROBLEMS).map(lower));
             Some(api)
         }
-        Err(error) => {
-            let problem = Problem::from(error);
+        Err(problem) => {
             opening.problems.push(Problem { place: planned.place.clone(), ..problem });
             None
         }
