@@ -65,8 +65,10 @@ pub(super) fn lower_words(value: &str) -> Vec<String> {
 pub(super) fn name_column(column: &Column) -> Vec<String> {
     let mut names = vec![column.name.replace('_', " ")];
     let mut words: Vec<String> = identifiers::words(&column.name);
-    // `weight_kg` is a weight, but `temp_max` is not a temperature like any other.
-    let is_short = |word: &String| word.len() <= MAX_UNIT && !BOUNDS.contains(&word.as_str());
+    // `weight_kg` is a weight, but `temp_max` is not any temperature, and `customer_id` is no customer.
+    let is_short = |word: &String| {
+        word.len() <= MAX_UNIT && !BOUNDS.contains(&word.as_str()) && !KEY_WORDS.contains(&word.as_str())
+    };
     let is_unit =
         |word: &String| UNITS.split(' ').any(|unit| unit == word) || column.column_type.is_numeric() && is_short(word);
     while words.len() > 1 && words.last().is_some_and(is_unit) {
