@@ -66,6 +66,10 @@ impl Assembly<'_> {
     /// Requires that rows of another table refer to those of the subject, or that none do.
     pub(super) fn exist(&mut self, table: usize, is_negated: bool) -> bool {
         let referrer = self.scope.referrer(table, self.intent.subject).filter(|_| self.allows_existence());
+        // Rows are listed with those that refer to them directly: `visits with the name of their place` are visits.
+        let is_rows = matches!(self.intent.measure, Measure::Rows(_));
+        let is_direct = |table: &usize| self.scope.distance(*table, self.intent.subject) == Some(1);
+        let referrer = referrer.filter(|table| !is_rows || is_direct(table));
         let fresh = referrer.filter(|table| !self.intent.existences.iter().any(|one| one.table == *table));
         self.intent.existences.extend(fresh.map(|table| Existence {
             table,
