@@ -73,9 +73,9 @@ impl Executor {
         run.result = run.steps.iter().rev().find(|step| step.has_rows()).map(|step| step.step.number);
         run.derivation = derive(&run.steps);
         run.ok = run.stopped.is_none() && run.verification.ok && !run.steps.is_empty();
-        run.comparison = options.compare.as_ref().map(|earlier| match read_back(&run) {
-            Some(now) => Comparison::of(earlier, &now),
-            None => Comparison::of(earlier, &run),
+        run.comparison = options.compare.as_ref().map(|earlier| {
+            let now = read_back(&run);
+            Comparison::of(earlier, now.as_ref().unwrap_or(&run))
         });
         run
     }

@@ -1,6 +1,6 @@
 //! The names of metrics, segments, tables, columns and values, from the catalog and its descriptions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use prospector_connect::table::Table;
 use prospector_text::stem;
@@ -62,6 +62,8 @@ pub(super) struct Names {
 /// Names while they are collected.
 #[derive(Default)]
 struct NameTexts {
+    /// The names of all tables, as stems.
+    tables: HashSet<Vec<String>>,
     texts: Vec<(String, Element)>,
     keyed: Vec<(Vec<String>, Element)>,
     composed: Vec<(Vec<String>, Element)>,
@@ -112,20 +114,16 @@ impl NameTexts {
         }
         if scope.refers(place) {
             // Only nullable columns have roles.
-            let is_table = |name: &String| scope.source.tables.iter().any(|table| stems(&table.name) == stems(name));
-            let roles = name_role(table, known).into_iter().filter(|name| known.nullable && !is_table(name));
-            self.whole.extend(roles.map(|name| (stems(&name), Element::Columns(vec![place]))));
+            let roles = name_role(table, known).into_iter().filter(|_| known.nullable).map(|name| stems(&name));
+            let roles = roles.filter(|stems| !self.tables.contains(stems));
+            self.whole.extend(roles.map(|stems| (stems, Element::Columns(vec![place]))));
             return;
         }
-        let mut names = name_column(known);
+        let mut names = name_column(known).into_iter();
         // A key is not called like the rows that it identifies: `customer_no` is not a customer.
-        let is_table = |name: &String| scope.source.tables.iter().any(|table| stems(&table.name) == stems(name));
-        let mut at = 0;
-        names.retain(|name| {
-            at += 1;
-            at == 1 || !is_table(name)
-        });
-        for name in names {
+        let whole = names.next();
+        let others: Vec<String> = names.filter(|name| !self.tables.contains(&stems(name))).collect();
+        for name in whole.into_iter().chain(others) {
             let whole = own.iter().filter(|_| !scope.is_date(place)).map(|table| format!("{table} {name}"));
             self.composed.extend(whole.map(|whole| (stems(&whole), Element::Columns(vec![place]))));
             self.texts.push((name, Element::Columns(vec![place])));
@@ -135,7 +133,8 @@ impl NameTexts {
 
 impl Names {
     pub(super) fn of(scope: &Scope<'_>, glossary: &dyn Glossary) -> Names {
-        let (mut names, mut referred) = (NameTexts::default(), Vec::new());
+        let tables = scope.source.tables.iter().map(|table| stems(&table.name)).collect();
+        let (mut names, mut referred) = (NameTexts { tables, ..NameTexts::default() }, Vec::new());
         let model = scope.model;
         let database = if scope.source.tables.len() == 1 { Element::Table(0) } else { Element::Database };
         names.texts.push((scope.source.database.to_owned(), database.clone()));

@@ -168,9 +168,14 @@ impl<'a> Scope<'a> {
     pub(super) fn is_key(&self, place: Place) -> bool {
         let columns = &self.table(place.0).columns;
         let is_single = columns.iter().filter(|column| column.primary_key).count() == 1;
-        let declared = self.entity(place.0).map(|entity| entity.key.as_slice()).unwrap_or_default();
-        let name = &self.column(place).name;
-        columns[place.1].primary_key && is_single || matches!(declared, [key] if key.eq_ignore_ascii_case(name))
+        columns[place.1].primary_key && is_single || self.declared_key(place.0) == [place.1]
+    }
+
+    /// Returns the columns of the key that the entity of a table declares.
+    fn declared_key(&self, table: usize) -> Vec<usize> {
+        let columns = &self.table(table).columns;
+        let place = |key: &String| columns.iter().position(|column| column.name.eq_ignore_ascii_case(key));
+        self.entity(table).into_iter().flat_map(|entity| &entity.key).filter_map(place).collect()
     }
 
     /// Returns the value for yes of a yes/no column.
@@ -413,10 +418,8 @@ impl<'a> Scope<'a> {
         let mut named = name_rows(self.table(table));
         // The key of a file is declared.
         if !self.table(table).columns.iter().any(|column| column.primary_key) {
-            let declared = self.entity(table).into_iter().flat_map(|entity| &entity.key);
-            let columns = &self.table(table).columns;
-            let place = |key: &String| columns.iter().position(|column| column.name.eq_ignore_ascii_case(key));
-            named.keys = declared.filter_map(place).filter(|at| !named.shown.contains(at)).collect();
+            named.keys = self.declared_key(table);
+            named.keys.retain(|at| !named.shown.contains(at));
         }
         named
     }
