@@ -22,6 +22,7 @@ mod numbers;
 mod operators;
 mod parts;
 mod question;
+mod rankings;
 mod roles;
 mod rows;
 mod rows_sql;
@@ -354,8 +355,12 @@ fn lower(scope: &Scope<'_>, scored: Scored) -> Option<Candidate> {
     let name = |table: usize| scope.table(table).name.clone();
     let apart = apart.map(|other| (name(intent.subject), name(other)));
     let text = describe::describe(scope, &intent);
-    let is_rows = matches!(intent.measure, Measure::Rows(_)) || !intent.existences.is_empty();
-    let query = if is_rows {
+    let is_sql = match &intent.measure {
+        Measure::Rows(_) => true,
+        Measure::Share(met) => met.iter().any(|(place, ..)| place.0 != intent.subject),
+        Measure::Metrics(_) | Measure::Aggregate(..) | Measure::AverageCount(_) => false,
+    };
+    let query = if is_sql || !intent.existences.is_empty() {
         let (sql, tables) = rows_sql::write(scope, &intent)?;
         CandidateQuery::Sql { sql, tables }
     } else {

@@ -158,7 +158,7 @@ impl Assembly<'_> {
     pub(super) fn group_compared(&mut self) {
         let intent = &mut self.intent;
         let is_rows = matches!(intent.measure, Measure::Rows(_));
-        let is_share = intent.measure == Measure::Share;
+        let is_share = matches!(intent.measure, Measure::Share(_));
         let is_average = matches!(intent.measure, Measure::Aggregate(Aggregation::Avg, _));
         let is_apart = is_average && !self.parts.iter().any(|part| part.is(Operator::Or));
         if (is_apart || self.parts.iter().any(|part| part.is(Operator::Compare))) && !is_rows && !is_share {

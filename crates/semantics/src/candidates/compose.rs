@@ -59,7 +59,9 @@ pub(super) fn vary(scope: &Scope<'_>, scored: Scored) -> Vec<Scored> {
     let intent = &scored.intent;
     let shown = if let Measure::Rows(shown) = &intent.measure { shown.as_slice() } else { &[] };
     let groups = intent.groups.iter().map(|group| group.place);
-    let places = groups.chain(intent.filters.iter().map(|(place, ..)| *place)).chain(shown.iter().copied());
+    let met = if let Measure::Share(met) = &intent.measure { met.as_slice() } else { &[] };
+    let conditions = intent.filters.iter().chain(met).map(|(place, ..)| *place);
+    let places = groups.chain(conditions).chain(shown.iter().copied());
     let read: Vec<usize> = places.map(|place| place.0).collect();
     let pairs = read.iter().map(|table| (intent.subject, *table));
     let mut pairs = pairs.chain(intent.existences.iter().map(|one| (one.table, intent.subject)));

@@ -6,7 +6,7 @@ use prospector_engine::query::name_period;
 use prospector_text::periods::{NO_BEGINNING, NO_END};
 use serde_json::Value;
 
-use super::intent::{Intent, Measure};
+use super::intent::{Condition, Intent, Measure};
 use super::scope::{Place, Scope, Time};
 
 /// `number of customers where country is Brazil, by month`
@@ -27,7 +27,7 @@ pub(super) fn describe(scope: &Scope<'_>, intent: &Intent) -> String {
             all.collect::<Vec<_>>().join(" and ")
         }
         Measure::AverageCount(key) => format!("average number of {table} for each {}", column(*key)),
-        Measure::Share => format!("share of {table}"),
+        Measure::Share(_) => format!("share of {table}"),
         Measure::Rows(_) => match &intent.rank {
             Some(rank) => {
                 let by = rank.by.map(column).unwrap_or_default();
@@ -53,7 +53,13 @@ pub(super) fn describe(scope: &Scope<'_>, intent: &Intent) -> String {
             text += &format!(" whose {} is {}", column(*place), write(value));
         }
     }
-    text += &describe_filters(scope, intent);
+    match &intent.measure {
+        Measure::Share(met) => {
+            text += &describe_conditions(scope, intent, " where ", met);
+            text += &describe_conditions(scope, intent, ", among those where ", &intent.filters);
+        }
+        _ => text += &describe_conditions(scope, intent, " where ", &intent.filters),
+    }
     if let Some(key) = &intent.via {
         let columns: Vec<String> = key.columns.iter().map(|(own, _)| plain(own)).collect();
         text += &format!(", joined by {} of {}", columns.join(" and "), plain(&scope.table(key.from).name));
@@ -81,8 +87,8 @@ pub(super) fn describe(scope: &Scope<'_>, intent: &Intent) -> String {
 }
 
 /// ` where country is Brazil and email is empty`
-fn describe_filters(scope: &Scope<'_>, intent: &Intent) -> String {
-    let describe = |(place, op, value): &(Place, FilterOp, Value)| {
+fn describe_conditions(scope: &Scope<'_>, intent: &Intent, before: &str, conditions: &[Condition]) -> String {
+    let describe = |(place, op, value): &Condition| {
         let column = name_column(scope, intent.subject, *place);
         match (op, value) {
             (FilterOp::Eq, Value::Null) => format!("{column} is empty"),
@@ -90,8 +96,8 @@ fn describe_filters(scope: &Scope<'_>, intent: &Intent) -> String {
             (op, value) => format!("{column} {} {}", comparison(*op), write(value)),
         }
     };
-    let conditions: Vec<String> = intent.filters.iter().map(describe).collect();
-    if conditions.is_empty() { String::new() } else { format!(" where {}", conditions.join(" and ")) }
+    let conditions: Vec<String> = conditions.iter().map(describe).collect();
+    if conditions.is_empty() { String::new() } else { format!("{before}{}", conditions.join(" and ")) }
 }
 
 /// `total price`; `number` for the rows themselves.

@@ -107,11 +107,11 @@ impl Assembly<'_> {
                 true
             }
             // `the share of the pets that have a microchip`
-            Measure::Share if place.0 == subject && self.scope.column(place).nullable => {
+            Measure::Share(_) if place.0 == subject && self.scope.column(place).nullable => {
                 self.intent.filters.push((place, FilterOp::Neq, Value::Null));
                 true
             }
-            Measure::Metrics(_) | Measure::Aggregate(..) | Measure::AverageCount(_) | Measure::Share => false,
+            Measure::Metrics(_) | Measure::Aggregate(..) | Measure::AverageCount(_) | Measure::Share(_) => false,
         }
     }
 

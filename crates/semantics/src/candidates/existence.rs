@@ -16,7 +16,7 @@ use super::scope::{Place, Presence};
 impl Assembly<'_> {
     pub(super) fn allows_existence(&self) -> bool {
         let is_count = self.intent.measure == Measure::Aggregate(Aggregation::Count, None);
-        is_count && self.intent.more.is_empty() || matches!(self.intent.measure, Measure::Rows(_))
+        is_count && self.intent.more.is_empty() || matches!(self.intent.measure, Measure::Rows(_) | Measure::Share(_))
     }
 
     /// Handles date columns that are named without a period: `shipped orders` have a shipping date. A whole name of

@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 
 use super::scope::{Key, Place, Scope, Time};
 
+/// A condition on a column.
+pub(super) type Condition = (Place, FilterOp, Value);
+
 /// What is computed or listed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Measure {
@@ -16,8 +19,8 @@ pub(super) enum Measure {
     Aggregate(Aggregation, Option<Place>),
     /// The average number of rows of the subject per distinct value of a key.
     AverageCount(Place),
-    /// The share of the rows of the subject that meet the filters.
-    Share,
+    /// The share of the rows of the subject that meet conditions, and those on the existence of related rows.
+    Share(Vec<Condition>),
     /// The rows themselves, with these columns.
     Rows(Vec<Place>),
 }
@@ -76,7 +79,7 @@ pub(super) struct Intent {
     /// Additional aggregates over the rows of the subject or of another table, if `measure` is an aggregate.
     pub(super) more: Vec<(usize, Aggregation, Option<Place>)>,
     pub(super) groups: Vec<Group>,
-    pub(super) filters: Vec<(Place, FilterOp, Value)>,
+    pub(super) filters: Vec<Condition>,
     /// Conditions on the first measure of each group.
     pub(super) having: Vec<(FilterOp, f64)>,
     pub(super) segments: Vec<String>,
@@ -117,7 +120,7 @@ impl Intent {
             Measure::Aggregate(aggregation, place) => {
                 std::iter::once((self.subject, aggregation, place)).chain(self.more.iter().copied()).collect()
             }
-            Measure::AverageCount(_) | Measure::Metrics(_) | Measure::Share | Measure::Rows(_) => Vec::new(),
+            Measure::AverageCount(_) | Measure::Metrics(_) | Measure::Share(_) | Measure::Rows(_) => Vec::new(),
         }
     }
 
@@ -132,7 +135,7 @@ impl Intent {
     pub(super) fn metrics(&self) -> &[String] {
         match &self.measure {
             Measure::Metrics(names) => names,
-            Measure::Aggregate(..) | Measure::AverageCount(_) | Measure::Share | Measure::Rows(_) => &[],
+            Measure::Aggregate(..) | Measure::AverageCount(_) | Measure::Share(_) | Measure::Rows(_) => &[],
         }
     }
 }

@@ -6,7 +6,7 @@ use prospector_engine::query::aggregate::Grain;
 use prospector_text::periods::{NO_BEGINNING, NO_END};
 use serde_json::{Value, json};
 
-use super::intent::{Group, Intent, Measure as Asked, to_number};
+use super::intent::{Condition, Group, Intent, Measure as Asked, to_number};
 use super::scope::{Key, Place, Scope, Time};
 use crate::model::{Declarations, Dimension, DimensionColumn, Entity, Measure, Metric, MetricKind};
 use crate::query::{MetricQuery, TIME};
@@ -46,14 +46,12 @@ impl<'a> Implied<'a> {
                 }
             }
             Asked::AverageCount(key) => query.metrics.push(self.average_count(intent, *key)),
-            Asked::Share => query.metrics.push(self.share(intent)),
+            Asked::Share(met) => query.metrics.push(self.share(intent, met)),
             Asked::Rows(_) => {}
         }
-        if intent.measure != Asked::Share {
-            for (place, op, value) in &intent.filters {
-                let condition = FilterCondition { column: self.dimension(*place), op: *op, value: value.clone() };
-                query.filters.push(condition);
-            }
+        for (place, op, value) in &intent.filters {
+            let condition = FilterCondition { column: self.dimension(*place), op: *op, value: value.clone() };
+            query.filters.push(condition);
         }
         for (op, number) in &intent.having {
             let column = query.metrics[0].clone();
@@ -89,14 +87,10 @@ impl<'a> Implied<'a> {
         query
     }
 
-    /// Returns the metric for the number of rows that meet the filters, divided by the number of all rows.
-    fn share(&mut self, intent: &Intent) -> String {
-        let conditions: Vec<String> = intent
-            .filters
-            .iter()
-            .filter(|(place, ..)| place.0 == intent.subject)
-            .map(|(place, op, value)| write_condition(&self.quote(*place), *op, value))
-            .collect();
+    /// Returns the metric for the number of rows that meet conditions on their own columns, divided by the number of all rows.
+    fn share(&mut self, intent: &Intent, met: &[Condition]) -> String {
+        let write = |(place, op, value): &Condition| write_condition(&self.quote(*place), *op, value);
+        let conditions: Vec<String> = met.iter().map(write).collect();
         let numerator = self.metric(intent, Aggregation::Count, None, &conditions);
         let denominator = self.metric(intent, Aggregation::Count, None, &[]);
         let name = self.name(&format!("share_of_{}", self.scope.table(intent.subject).name));

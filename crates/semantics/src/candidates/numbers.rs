@@ -80,8 +80,9 @@ impl Assembly<'_> {
             }
         }
         let later = self.parts[at + 1..].iter().any(|part| part.is(Operator::Most) || part.is(Operator::Least));
-        // `the 10 most borrowed titles`: the superlative takes it.
-        let is_before = self.parts.get(at + 1).is_some_and(|part| part.is(Operator::Most) || part.is(Operator::Least));
+        // `the 10 most borrowed titles`: the superlative takes it, unless it already has its measure.
+        let is_superlative = |part: &Part| part.is(Operator::Most) || part.is(Operator::Least);
+        let is_before = self.parts.get(at + 1).is_some_and(is_superlative) && !self.used[at + 1];
         match (as_limit(number).filter(|_| !is_before), &mut self.intent.rank) {
             (Some(limit), Some(rank)) if rank.ties => {
                 (rank.limit, rank.ties) = (limit, false);

@@ -195,6 +195,13 @@ pub(super) fn list_opposites(word: &str) -> Vec<String> {
     prefixed.chain(others).collect()
 }
 
+/// Returns whether a superlative is one of number: `the most bills` are not the largest.
+pub(super) fn is_quantifier(word: &str) -> bool {
+    QUANTIFIERS.split('|').any(|known| known == word)
+}
+
+const QUANTIFIERS: &str = "most|least|fewest|meisten|wenigsten|más|menos|plus|moins";
+
 /// Words that join parts of one role.
 pub(super) const AND: [&str; 5] = ["and", "und", "y", "et", "&"];
 

@@ -3,9 +3,8 @@
 use prospector_connect::filter::FilterOp;
 use prospector_connect::query::Aggregation;
 use prospector_text::periods;
-use serde_json::Value;
 
-use super::intent::{Group, Intent, Measure, Rank};
+use super::intent::{Condition, Group, Intent, Measure, Rank};
 use super::names::Element;
 use super::operators::Operator;
 use super::parts::{Kind, Part};
@@ -31,6 +30,9 @@ const OTHER_TIME: f64 = 0.2;
 /// The penalty for alternatives that are values of different columns.
 const APART: f64 = 0.15;
 
+/// The penalty for a share with several conditions, one of which may restrict all its rows: large enough that the user has to confirm.
+const SEVERAL: f64 = 0.13;
+
 /// The penalty for each join between the subject and a part.
 pub(super) const STEP: f64 = 0.01;
 
@@ -46,6 +48,8 @@ pub(super) struct Assembly<'a> {
     pub(super) times: Vec<Place>,
     /// The words that are units of numbers, by position.
     pub(super) units: Vec<usize>,
+    /// The number of filters that precede the measure.
+    before: usize,
 }
 
 impl<'a> Assembly<'a> {
@@ -60,10 +64,22 @@ impl<'a> Assembly<'a> {
         let mut used = vec![false; parts.len()];
         said.iter().for_each(|at| used[*at] = true);
         let mut assembly =
-            Assembly { scope, question, parts, intent, used, penalty, times: Vec::new(), units: Vec::new() };
+            Assembly { scope, question, parts, intent, used, penalty, times: Vec::new(), units: Vec::new(), before: 0 };
+        let mut end = said.iter().max().copied();
+        // `the share of dogs that have a chip`: dogs are all the rows.
+        let is_value = |part: &Part| matches!(part.element(), Some(Element::Values(_) | Element::Lacking(_)));
+        while let Some(at) = end.filter(|at| parts[*at].is(Operator::Share) || is_value(&parts[*at]))
+            && assembly.are_near(at, at + 1)
+            && is_value(&parts[at + 1])
+        {
+            end = Some(at + 1);
+        }
         for at in 0..parts.len() {
             if !assembly.used[at] {
                 assembly.place(at);
+            }
+            if Some(at) == end {
+                assembly.before = assembly.intent.filters.len();
             }
         }
         assembly.finish().then_some(assembly)
@@ -133,6 +149,19 @@ impl<'a> Assembly<'a> {
                     return true;
                 }
                 let is_next = self.are_near(at, at + 1) && !self.used[at + 1];
+                // `which customer has the largest bill`: the customer of the bill.
+                if is_next
+                    && is_rows
+                    && self.intent.rank.is_some()
+                    && let Some(Element::Table(table)) = self.parts[at + 1].element()
+                    && self.scope.distance(self.intent.subject, *table).is_some()
+                {
+                    let shown = self.scope.name_rows(*table).shown.into_iter().map(|column| (*table, column));
+                    if let Measure::Rows(columns) = &mut self.intent.measure {
+                        columns.extend(shown);
+                    }
+                    self.used[at + 1] = true;
+                }
                 if is_next && !is_rows && !self.is_number(at + 1) && !self.is_day(at + 1) {
                     self.used[at + 1] = self.group(at + 1);
                 }
@@ -160,7 +189,7 @@ impl<'a> Assembly<'a> {
             Operator::Count => {
                 let is_again = self.parts.get(at + 1).is_none_or(|part| part.is(Operator::By));
                 let is_count = matches!(self.intent.measure, Measure::Aggregate(Aggregation::Count, _));
-                matches!(self.intent.measure, Measure::Share) || is_count && is_again
+                matches!(self.intent.measure, Measure::Share(_)) || is_count && is_again
             }
             Operator::Distinct => {
                 matches!(self.intent.measure, Measure::Aggregate(Aggregation::Count | Aggregation::CountDistinct, _))
@@ -293,6 +322,21 @@ impl<'a> Assembly<'a> {
         }
     }
 
+    /// Separates the conditions of a share from those on all its rows: `the share of business customers that are in the north`; in `the
+    /// share of business customers`, the value is the condition. Returns `false` without a condition, or if it cannot be computed.
+    fn split_share(&mut self) -> bool {
+        let intent = &mut self.intent;
+        let Measure::Share(met) = &mut intent.measure else { return true };
+        *met = intent.filters.split_off(self.before.min(intent.filters.len()));
+        if met.is_empty() && intent.existences.is_empty() {
+            std::mem::swap(met, &mut intent.filters);
+        }
+        let conditions = met.len() + intent.existences.len();
+        self.penalty += if conditions > 1 { SEVERAL } else { 0.0 };
+        let is_own = |(place, ..): &Condition| place.0 == intent.subject;
+        conditions > 0 && (intent.grain.is_none() || met.iter().all(is_own))
+    }
+
     /// Completes the interpretation. Returns whether all required parts are present: a time for its period, something to rank.
     fn finish(&mut self) -> bool {
         self.take_trend();
@@ -335,11 +379,10 @@ impl<'a> Assembly<'a> {
         if (is_rows || !intent.existences.is_empty()) && intent.grain.is_some() {
             return false;
         }
-        // A share can only be computed with conditions on its own rows.
-        let is_own = |(place, ..): &(Place, FilterOp, Value)| place.0 == intent.subject;
-        if intent.measure == Measure::Share && (intent.filters.is_empty() || !intent.filters.iter().all(is_own)) {
+        if !self.split_share() {
             return false;
         }
+        let intent = &mut self.intent;
         if (is_rows || !intent.existences.is_empty()) && !intent.segments.is_empty() {
             return false;
         }

@@ -6,7 +6,7 @@ use prospector_connect::filter::FilterOp;
 use prospector_text::periods::{NO_BEGINNING, NO_END};
 use serde_json::Value;
 
-use super::intent::{Intent, Measure, Rank, to_number};
+use super::intent::{Condition, Intent, Measure, Rank, to_number};
 use super::lower::write_condition;
 use super::scope::{Key, Place, Scope, Time};
 
@@ -24,7 +24,8 @@ pub(super) fn write(scope: &Scope<'_>, intent: &Intent) -> Option<(String, Vec<S
         groups.push(written.clone());
         columns.push(format!("{written} AS {}", scope.source.dialect.quote(&scope.column(group.place).name)));
     }
-    let mut order = Vec::new();
+    let related = list_existences(scope, intent)?;
+    let (mut order, mut measure) = (Vec::new(), "COUNT(*)".to_owned());
     match &intent.measure {
         Measure::Rows(shown) => {
             columns = list_columns(scope, intent, shown, &mut statement)?;
@@ -35,11 +36,22 @@ pub(super) fn write(scope: &Scope<'_>, intent: &Intent) -> Option<(String, Vec<S
         }
         Measure::Aggregate(_, None) if intent.more.is_empty() && intent.having.is_empty() => {
             let name = format!("number_of_{}", scope.table(intent.subject).name);
-            columns.push(format!("COUNT(*) AS {}", scope.source.dialect.quote(&name)));
+            columns.push(format!("{measure} AS {}", scope.source.dialect.quote(&name)));
         }
-        Measure::Aggregate(..) | Measure::AverageCount(_) | Measure::Metrics(_) | Measure::Share => return None,
+        Measure::Share(met) => {
+            let write = |(place, op, value): &Condition| Some(write_condition(&statement.column(*place)?, *op, value));
+            let met: Option<Vec<String>> = met.iter().map(write).collect();
+            let met: Vec<String> = met?.into_iter().chain(related.iter().cloned()).collect();
+            measure = format!("AVG(CASE WHEN {} THEN 1.0 ELSE 0.0 END)", met.join(" AND "));
+            let name = format!("share_of_{}", scope.table(intent.subject).name);
+            columns.push(format!("{measure} AS {}", scope.source.dialect.quote(&name)));
+        }
+        Measure::Aggregate(..) | Measure::AverageCount(_) | Measure::Metrics(_) => return None,
     }
     let mut conditions = list_conditions(scope, intent, &mut statement)?;
+    if !matches!(intent.measure, Measure::Share(_)) {
+        conditions.extend(related);
+    }
     // A ranking limited to one row returns all rows that tie for it.
     let single = intent.rank.as_ref().filter(|rank| rank.ties && rank.limit == 1 && rank.by.is_some());
     if let (Some(Rank { descending, by: Some(by), .. }), Measure::Rows(_)) = (single, &intent.measure) {
@@ -56,7 +68,7 @@ pub(super) fn write(scope: &Scope<'_>, intent: &Intent) -> Option<(String, Vec<S
         let _ = write!(sql, " GROUP BY {}", groups.join(", "));
     }
     if let (Some(rank), false) = (&intent.rank, matches!(intent.measure, Measure::Rows(_))) {
-        order.push(format!("COUNT(*){}", if rank.descending { " DESC" } else { "" }));
+        order.push(format!("{measure}{}", if rank.descending { " DESC" } else { "" }));
     }
     if !order.is_empty() {
         let _ = write!(sql, " ORDER BY {}", order.join(", "));
@@ -109,10 +121,15 @@ fn list_conditions(scope: &Scope<'_>, intent: &Intent, statement: &mut Statement
     if let (Some(by), Measure::Rows(_)) = (intent.rank.as_ref().and_then(|rank| rank.by), &intent.measure) {
         conditions.push(format!("{} IS NOT NULL", statement.column(by)?));
     }
-    let is_own_time = intent.time.is_some();
     if let (Some(time), Some(period)) = (&intent.time, &intent.period) {
         conditions.extend(statement.during(time, period)?);
     }
+    Some(conditions)
+}
+
+/// Returns the conditions on related rows.
+fn list_existences(scope: &Scope<'_>, intent: &Intent) -> Option<Vec<String>> {
+    let mut conditions = Vec::new();
     for existence in &intent.existences {
         let child = existence.table;
         let mut inner = Statement { scope, via: intent.via.as_ref(), tables: vec![child], joins: Vec::new() };
@@ -126,7 +143,7 @@ fn list_conditions(scope: &Scope<'_>, intent: &Intent, statement: &mut Statement
         let (from, to) = (alias(key.from), alias(intent.subject));
         let pairs = key.columns.iter().map(|(own, other)| format!("{from}.{} = {to}.{}", quote(own), quote(other)));
         let mut met: Vec<String> = pairs.collect();
-        if let Some(period) = intent.period.as_ref().filter(|_| !is_own_time) {
+        if let Some(period) = intent.period.as_ref().filter(|_| intent.time.is_none()) {
             met.extend(inner.during(&scope.time(child, &[])?, period)?);
         }
         if let Some((place, value)) = &existence.filter {

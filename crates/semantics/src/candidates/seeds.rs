@@ -2,7 +2,7 @@
 
 use prospector_connect::query::Aggregation;
 
-use super::intent::{Group, Intent, Measure, Rank};
+use super::intent::{Intent, Measure, Rank};
 use super::names::Element;
 use super::operators::Operator;
 use super::parts::{Kind, Part};
@@ -16,13 +16,11 @@ const ASSUMED_SUM: f64 = 0.02;
 const ASSUMED_AVERAGE: f64 = 0.12;
 const ASSUMED_ROWS: f64 = 0.06;
 const ASSUMED_COUNT: f64 = 0.01;
-/// The penalty for a ranking by a measure that the question does not name: large enough that the user has to confirm.
-const ASSUMED_MEASURE: f64 = 0.14;
 /// The penalty for a single value if a list is requested.
 const UNLISTED: f64 = 0.1;
 const ASSUMED_SUBJECT: f64 = 0.02;
 /// The maximum number of numeric columns of an event table that its sums are offered for.
-const MAX_AMOUNTS: usize = 3;
+pub(super) const MAX_AMOUNTS: usize = 3;
 /// The maximum number of joined aggregates, and of runs of them that are tried.
 const MAX_JOINED: usize = 4;
 const MAX_RUNS: usize = 64;
@@ -40,10 +38,10 @@ pub(super) struct Seed {
 }
 
 /// Finds measures in a question.
-struct Seeder<'a> {
-    scope: &'a Scope<'a>,
-    question: &'a Question,
-    parts: &'a [Part],
+pub(super) struct Seeder<'a> {
+    pub(super) scope: &'a Scope<'a>,
+    pub(super) question: &'a Question,
+    pub(super) parts: &'a [Part],
 }
 
 /// Returns the measures that the parts of a question may ask for.
@@ -68,7 +66,7 @@ pub(super) fn list_seeds(scope: &Scope<'_>, question: &Question, parts: &[Part])
 }
 
 impl Seeder<'_> {
-    fn is_operator(&self, at: usize, wanted: Operator) -> bool {
+    pub(super) fn is_operator(&self, at: usize, wanted: Operator) -> bool {
         self.parts.get(at).is_some_and(|part| part.is(wanted))
     }
 
@@ -88,10 +86,13 @@ impl Seeder<'_> {
                 || self.is_asked_value(between)
         };
         let counted = self.before(at, Operator::Count).filter(|from| !(*from + 1..at).any(is_other));
-        let penalty = if counted.is_some() { 0.0 } else { ASSUMED_COUNT };
+        let superlative = self.find_superlative(at);
+        let is_size = superlative.is_some_and(|(_, _, is_size)| is_size);
+        // The customer with the largest bill is not the one with the most.
+        let penalty = if is_size { UNLISTED } else { 0.0 } + if counted.is_some() { 0.0 } else { ASSUMED_COUNT };
         add(Measure::Aggregate(Aggregation::Count, None), counted, penalty);
         if let Some(share) = self.before(at, Operator::Share) {
-            add(Measure::Share, Some(share), 0.0);
+            add(Measure::Share(Vec::new()), Some(share), 0.0);
         }
         let is_which = at.checked_sub(1).is_some_and(|before| self.is_operator(before, Operator::Which));
         if counted.is_none() {
@@ -100,14 +101,22 @@ impl Seeder<'_> {
         }
         let summed = self.before(at, Operator::Sum);
         for amount in self.list_amounts(at, table, summed, counted.is_some()) {
-            // `which complaints` asks for the rows.
-            let penalty = if is_which { UNLISTED } else { ASSUMED_SUM };
+            // `which complaints` asks for the rows, `the most complaints` for their number.
+            let penalty = if is_which || superlative.is_some() { UNLISTED } else { ASSUMED_SUM };
             add(Measure::Aggregate(Aggregation::Sum, Some(amount)), summed, penalty);
         }
         // `average fine`
         if let Some(averaged) = at.checked_sub(1).filter(|before| self.is_operator(*before, Operator::Average)) {
             for amount in self.list_amounts(at, table, Some(averaged), false) {
                 add(Measure::Aggregate(Aggregation::Avg, Some(amount)), Some(averaged), ASSUMED_SUM);
+            }
+        }
+        // `the largest bill`
+        if let Some((superlative, descending, true)) = superlative {
+            for by in self.list_amounts(at, table, None, counted.is_some()) {
+                let mut intent = Intent::new(table, Measure::Rows(Vec::new()));
+                intent.rank = Some(Rank { descending, limit: 1, ties: true, by: Some(by) });
+                seeds.push(Seed { intent, used: vec![superlative, at], penalty: UNDECLARED + ASSUMED_SUM });
             }
         }
         if let Some((key, used)) = counted.and_then(|counted| self.find_average_count(counted, at, table)) {
@@ -131,32 +140,6 @@ impl Seeder<'_> {
         }
     }
 
-    /// Ranks rows by all that may be meant if a question names no measure: `our best customers`, `the most popular tariff`.
-    fn seed_rankings(&self, at: usize, table: usize, seeds: &mut Vec<Seed>) {
-        let is_measure = |(other, part): (usize, &Part)| match part.element() {
-            Some(Element::Table(_)) => other != at,
-            Some(Element::Metric(_) | Element::Columns(_)) => true,
-            _ => part.is(Operator::Count),
-        };
-        let is_ranked = self.parts.iter().any(|part| part.is(Operator::Most) || part.is(Operator::Least));
-        if !is_ranked || self.parts.iter().enumerate().any(is_measure) {
-            return;
-        }
-        let metrics = self.scope.model.metrics().iter().filter_map(|metric| {
-            let subject = self.scope.subject_of(&metric.name)?;
-            Some((subject, Measure::Metrics(vec![metric.name.clone()])))
-        });
-        let children = self.scope.children(table).into_iter();
-        let counts = children.map(|child| (child, Measure::Aggregate(Aggregation::Count, None)));
-        for (subject, measure) in metrics.chain(counts) {
-            if subject != table && self.scope.distance(subject, table).is_some() {
-                let mut intent = Intent::new(subject, measure);
-                intent.groups = Group::of_rows(self.scope, table);
-                seeds.push(Seed { intent, used: vec![at], penalty: ASSUMED_MEASURE });
-            }
-        }
-    }
-
     /// Returns whether a part is a table that describes the rows of the next one, which refer to it: `staff` of `staff assignments`.
     fn describes(&self, between: usize, at: usize, table: usize) -> bool {
         let Some(Element::Table(other)) = self.parts[between].element() else { return false };
@@ -165,14 +148,18 @@ impl Seeder<'_> {
             && self.scope.distance(table, *other).is_some()
     }
 
-    /// Counts or lists the rows that one of their values names: `how many professors are there`, `which parrots are insured`. The name of a
+    /// Counts or lists the rows that one of their values names, or returns a share of them: `how many professors are there`, `which parrots
+    /// are insured`. The name of a
     /// row is not counted.
     fn seed_values(&self, at: usize, held: &[(Place, String)], seeds: &mut Vec<Seed>) {
         let is_measured = |part: &Part| matches!(part.element(), Some(Element::Table(_) | Element::Metric(_)));
         let asked = self.find_asking(at).filter(|_| self.is_asked_value(at) || !self.parts.iter().any(is_measured));
         let Some(before) = asked else { return };
-        let is_count = self.is_operator(before, Operator::Count);
-        let measure = if is_count { Measure::Aggregate(Aggregation::Count, None) } else { Measure::Rows(Vec::new()) };
+        let measure = match self.parts[before].operator() {
+            Some(Operator::Count) => Measure::Aggregate(Aggregation::Count, None),
+            Some(Operator::Share) => Measure::Share(Vec::new()),
+            _ => Measure::Rows(Vec::new()),
+        };
         let is_name = |place: &Place| self.scope.name_rows(place.0).shown == [place.1];
         let places = held.iter().map(|(place, _)| place).filter(|place| !is_name(place));
         let mut tables: Vec<usize> = places.map(|place| place.0).collect();
@@ -196,7 +183,8 @@ impl Seeder<'_> {
         let before = (0..at).rev().find(|before| !is_value(&self.parts[*before]))?;
         let are_near =
             (before..at).all(|from| self.question.are_near(self.parts[from].span.end(), self.parts[from + 1].span.at));
-        let asks = matches!(self.parts[before].operator(), Some(Operator::Count | Operator::Which | Operator::List));
+        let operator = self.parts[before].operator();
+        let asks = matches!(operator, Some(Operator::Count | Operator::Share | Operator::Which | Operator::List));
         (asks && are_near).then_some(before)
     }
 
@@ -215,25 +203,6 @@ impl Seeder<'_> {
         let key = columns.iter().position(|column| column.name.eq_ignore_ascii_case(own))?;
         let by = next.checked_sub(1).filter(|by| self.is_operator(*by, Operator::By));
         Some(((table, key), [average, counted, at, next].into_iter().chain(by).collect()))
-    }
-
-    /// Returns the numeric column that the rows of a table are ranked by, if it is named later: `the five biggest stadiums and their
-    /// capacity`.
-    fn find_ranked(&self, at: usize, table: usize) -> Option<(usize, Rank)> {
-        let is_rank =
-            |before: &usize| self.is_operator(*before, Operator::Most) || self.is_operator(*before, Operator::Least);
-        let rank = (at.saturating_sub(2)..at).rev().find(is_rank)?;
-        let of_number = |at: usize| match self.parts[at].element() {
-            Some(Element::Columns(places)) => {
-                let numbers: Vec<Place> = places.iter().copied().filter(|place| self.scope.is_number(*place)).collect();
-                Some((at, self.scope.nearest(table, &numbers)?))
-            }
-            _ => None,
-        };
-        let mut named = (at + 1..self.parts.len()).filter_map(of_number);
-        let (column, by) = named.next().filter(|_| named.next().is_none())?;
-        let descending = self.is_operator(rank, Operator::Most);
-        Some((column, Rank { descending, limit: 1, ties: true, by: Some(by) }))
     }
 
     /// Returns the columns whose sums a table may refer to: `how much did they pay`, `sales by region`.
