@@ -205,7 +205,7 @@ fn write(evidence: &Evidence) -> Draft {
             ..DiscoveredContext::default()
         },
         plan: Steps { steps: vec![Step::new(1, goal, action.clone())] },
-        clarifications: Vec::new(),
+        ..Draft::default()
     }
 }
 
@@ -217,10 +217,6 @@ fn decline(evidence: &Evidence, facts: Vec<PlanFact>) -> Draft {
     let reason = match evidence.reason.trim_end_matches(['.', '?']) {
         "" => "the question matches no verified query, metric or table of the catalog".to_owned(),
         reason => reason.to_owned(),
-    };
-    let choices = match evidence.choices.as_slice() {
-        [] => String::new(),
-        choices => format!(" It may mean: {}.", choices.join("; or ")),
     };
     let near = match names.as_slice() {
         [] => "Nothing in the catalog matches it.".to_owned(),
@@ -235,8 +231,9 @@ fn decline(evidence: &Evidence, facts: Vec<PlanFact>) -> Draft {
         discovered_context: DiscoveredContext { facts, ..nearest.clone() },
         plan: Steps::default(),
         clarifications: vec![format!(
-            "Not understood: {reason}.{choices} {near} Rephrase the question, or configure a language model."
+            "Not understood: {reason}. {near} Rephrase the question, or configure a language model."
         )],
+        choices: evidence.choices.clone(),
     }
 }
 
