@@ -180,6 +180,12 @@ impl Names {
             }
         }
         names.values.extend(scope.values.iter().map(|(place, value)| (lower_words(value), *place, value.clone())));
+        // A stored value is what its word means: the status `open`, not an empty `closed_on`.
+        let is_stored = |table: usize, name: &[String]| {
+            let mut own = names.values.iter().filter(|(_, place, _)| place.0 == table);
+            own.any(|(words, ..)| stems(&words.join(" ")) == *name)
+        };
+        names.whole.retain(|(name, element)| !matches!(element, Element::Lacking(place) if is_stored(place.0, name)));
         let mut called: BTreeMap<(Vec<String>, Element), String> = BTreeMap::new();
         for (text, element) in names.texts {
             let stems = stems(&text);
