@@ -1,8 +1,8 @@
 //! A question, prepared for the lookup of terms.
 
-use prospector_text::stop_words::OF_TABLE_QUERIES;
+use prospector_text::{stem::singular, stop_words::OF_TABLE_QUERIES};
 
-use crate::words::{is_stop_word, same, singular, stem, within, words};
+use crate::words::{is_stop_word, same, stem, within, words};
 
 /// Words that ask for a meaning.
 const MEANING: [&str; 11] = [

@@ -58,18 +58,6 @@ pub(crate) fn stem(word: &str) -> String {
     snowball_regular(word)
 }
 
-/// Returns the singular of a lower-case word.
-pub(crate) fn singular(word: &str) -> String {
-    if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 1) {
-        return format!("{stem}y");
-    }
-    let sibilant = ["ses", "xes", "zes", "ches", "shes"].iter().any(|ending| word.ends_with(ending));
-    match word.strip_suffix(if sibilant { "es" } else { "s" }) {
-        Some(stem) if stem.len() > 2 && !stem.ends_with('s') => stem.to_owned(),
-        _ => word.to_owned(),
-    }
-}
-
 /// Returns the stems of the content words, in order; those of all words if every word is a stop word.
 pub(crate) fn stems(text: &str) -> Vec<String> {
     let words = words(text);
