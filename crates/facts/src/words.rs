@@ -6,6 +6,9 @@ use prospector_text::{
     identifiers::split_camel_case, numbers::parse_word, stem::snowball_regular, stop_words::OF_TERMS,
 };
 
+/// Words that start a question, and make a heading a question or a clause rather than a name.
+pub(crate) const INTERROGATIVES: [&str; 8] = ["how", "what", "when", "where", "whether", "which", "who", "why"];
+
 /// Returns the words of `text` in order, lower case, with identifiers split: `InvoiceLine` and `invoice_line` yield
 /// `invoice`, `line`. Numbers stay whole: `1,000.00` becomes `1000`.
 pub(crate) fn words(text: &str) -> Vec<String> {
