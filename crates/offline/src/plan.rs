@@ -267,3 +267,18 @@ fn text(value: &Value, key: &str) -> String {
 fn texts(value: &Value, key: &str) -> Vec<String> {
     value[key].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ambiguous_question_has_choices() {
+        let choices = ["total quantity by product".to_owned(), "average quantity by product".to_owned()];
+        let evidence =
+            Evidence { reason: "it is ambiguous".to_owned(), choices: choices.to_vec(), ..Evidence::default() };
+        let draft = write(&evidence);
+        assert_eq!((draft.choices, draft.plan.steps.len(), draft.clarifications.len()), (choices.to_vec(), 0, 1));
+        assert!(draft.clarifications[0].starts_with("Not understood: it is ambiguous. "), "{:?}", draft.clarifications);
+    }
+}
