@@ -183,7 +183,7 @@ impl Visitor for OneRow {
             [ObjectNamePart::Identifier(name)] => name.value.to_lowercase(),
             _ => String::new(),
         };
-        // An expression over one row calls no aggregate; `min` and `max` of several values are none.
+        // With several arguments, `min` and `max` compare the values of one row.
         let is_aggregate = Aggregation::find(&name).is_some() || matches!(name.as_str(), "median" | "total");
         match count <= 1 && is_aggregate {
             true => ControlFlow::Break("it contains an aggregate"),
