@@ -8,16 +8,14 @@ use prospector_discovery::{
     sources::{CatalogSource, Finding, FindingKind, Secret, add_entry, locate, write_file},
 };
 use serde::Serialize;
-use serde_json::json;
 
-use super::{options, with_advice};
+use super::{init, options, with_advice};
 use crate::{
     Exit,
     cli::AddArgs,
     output,
     report::Report,
     settings::{self, Settings},
-    table::Table,
 };
 
 /// Output of `planner add`.
@@ -61,11 +59,7 @@ pub(crate) async fn add(args: AddArgs, settings: &Settings) -> anyhow::Result<Ex
     for variable in &variables {
         output::say(&format!("note: set {variable} before you start planner; the catalog only names it"));
     }
-    let mut table = Table::new(["section", "name", "where", "files"]);
-    for finding in &found {
-        let files = Some(finding.files).filter(|files| *files > 0);
-        table.push([json!(finding.section()), json!(finding.name), json!(finding.address.to_string()), json!(files)]);
-    }
+    let table = init::list(&found);
     let note = format!("added to {}", path.display());
     Report::new(&Added { catalog: path, added: found, problems, variables }, table)?
         .with_note(note)

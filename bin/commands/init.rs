@@ -170,17 +170,19 @@ fn look(
     Ok((found, skipped, variables))
 }
 
-fn print(new_catalog: &NewCatalog, notes: &[String], args: &InitArgs) -> anyhow::Result<()> {
+/// Lists findings as a table.
+pub(super) fn list(found: &[Finding]) -> Table {
     let mut table = Table::new(["section", "name", "where", "files"]);
-    for finding in &new_catalog.found {
-        table.push([
-            json!(finding.section()),
-            json!(finding.name),
-            json!(finding.address.to_string()),
-            json!(Some(finding.files).filter(|files| *files > 0)),
-        ]);
+    for finding in found {
+        let files = Some(finding.files).filter(|files| *files > 0);
+        table.push([json!(finding.section()), json!(finding.name), json!(finding.address.to_string()), json!(files)]);
     }
-    let mut report = Report::new(new_catalog, table)?.with_note(format!("wrote {}", new_catalog.created.display()));
+    table
+}
+
+fn print(new_catalog: &NewCatalog, notes: &[String], args: &InitArgs) -> anyhow::Result<()> {
+    let mut report = Report::new(new_catalog, list(&new_catalog.found))?
+        .with_note(format!("wrote {}", new_catalog.created.display()));
     for problem in &new_catalog.skipped {
         let advice = problem.advice.as_ref().map(|advice| format!(" ({advice})")).unwrap_or_default();
         report = report.with_note(format!("{}: {}{advice}", problem.place, problem.reason));

@@ -83,6 +83,7 @@ fn describe(plan: &Plan) -> String {
         lines.extend(describe_step(step).into_iter().map(|line| format!("   {line}")));
     }
     lines.extend(plan.clarifications.iter().map(|question| format!("? {question}")));
+    lines.extend(plan.choices.iter().map(|choice| format!("? or: {choice}")));
     let verification = &plan.verification;
     lines.extend(verification.failed.iter().map(|failure| format!("failed: {failure}")));
     lines.extend(verification.warnings.iter().map(|warning| format!("warning: {warning}")));

@@ -94,6 +94,9 @@ pub struct Draft {
     pub plan: Steps,
     /// Clarifying questions to the user.
     pub clarifications: Vec<String>,
+    /// What the question may mean, if it is ambiguous: each is a question that can be planned instead.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
 }
 
 /// What `planner plan` prints.
@@ -114,6 +117,9 @@ pub struct Plan {
     pub plan: Steps,
     /// Clarifying questions to the user.
     pub clarifications: Vec<String>,
+    /// What the question may mean, if it is ambiguous: each is a question that can be planned instead.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
     /// The verdict on the plan.
     pub verification: Verification,
     /// Cost and durations.
@@ -125,7 +131,7 @@ pub struct Plan {
 impl Plan {
     /// Returns the question and the unverified draft.
     pub fn into_draft(self) -> (String, Draft) {
-        let Plan { question, reasoning, discovered_context, plan, clarifications, .. } = self;
-        (question, Draft { reasoning, discovered_context, plan, clarifications })
+        let Plan { question, reasoning, discovered_context, plan, clarifications, choices, .. } = self;
+        (question, Draft { reasoning, discovered_context, plan, clarifications, choices })
     }
 }

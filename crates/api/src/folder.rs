@@ -19,14 +19,18 @@ const MAX_DEPTH: usize = 16;
 /// Bytes read to decide whether a file may describe an API.
 const HEAD: usize = 64 << 10;
 
+/// The extensions of GraphQL SDL, and of JSON and YAML.
+pub(crate) const SCHEMAS: [&str; 4] = ["graphql", "graphqls", "gql", "sdl"];
+pub(crate) const DOCUMENTS: [&str; 3] = ["json", "yaml", "yml"];
+
 /// Returns whether a file has an extension of GraphQL SDL.
 pub(crate) fn is_schema(path: &Path) -> bool {
-    matches!(extension(path).as_deref(), Some("graphql" | "graphqls" | "gql" | "sdl"))
+    extension(path).is_some_and(|extension| SCHEMAS.contains(&extension.as_str()))
 }
 
 /// Returns whether a file has an extension of JSON or YAML.
 pub(crate) fn is_document(path: &Path) -> bool {
-    matches!(extension(path).as_deref(), Some("json" | "yaml" | "yml"))
+    extension(path).is_some_and(|extension| DOCUMENTS.contains(&extension.as_str()))
 }
 
 fn extension(path: &Path) -> Option<String> {

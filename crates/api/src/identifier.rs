@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use prospector_text::{
-    identifiers::{self, IDENTIFIERS},
+    identifiers::{self, IDENTIFIERS, SEARCH_WORDS},
     stem::strip_ending,
 };
 
@@ -127,7 +127,7 @@ impl Fit {
             _ => return None,
         };
         let said = identifiers::words(&format!("{} {}", operation.name, operation.path));
-        let is_search = said.iter().any(|word| matches!(word.as_str(), "search" | "find" | "lookup" | "query"));
+        let is_search = said.iter().any(|word| SEARCH_WORDS.contains(&word.as_str()));
         let path = operation.path.len();
         Some(Fit { requires: required.len(), way, is_search: std::cmp::Reverse(is_search), path })
     }

@@ -38,6 +38,14 @@ pub struct ApiSource {
 }
 
 impl ApiSource {
+    /// The file extensions of GraphQL schemas, in lower case.
+    pub const SCHEMA_EXTENSIONS: &'static [&'static str] = &folder::SCHEMAS;
+
+    /// Returns whether files with an extension, in lower case, may describe an API.
+    pub fn is_extension(extension: &str) -> bool {
+        folder::SCHEMAS.contains(&extension) || folder::DOCUMENTS.contains(&extension)
+    }
+
     /// Creates a source with a name and a file; everything else is read from the file.
     pub fn new(name: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         ApiSource { name: name.into(), path: path.into(), ..ApiSource::default() }

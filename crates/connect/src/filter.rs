@@ -224,7 +224,7 @@ pub(crate) fn number(value: &Value) -> Result<String, ConditionError> {
 ///
 /// # Errors
 /// If the value is not a boolean.
-pub(crate) fn boolean(value: &Value) -> Result<bool, ConditionError> {
+pub fn boolean(value: &Value) -> Result<bool, ConditionError> {
     match text(value).to_ascii_lowercase().as_str() {
         "true" | "t" | "yes" | "1" => Ok(true),
         "false" | "f" | "no" | "0" => Ok(false),

@@ -5,6 +5,8 @@ use sqlparser::ast::{
     JoinOperator, ObjectName, SelectItem, UnaryOperator, Value, ValueWithSpan,
 };
 
+use crate::Dialect;
+
 /// A function call with plain arguments and nothing else.
 pub(crate) struct Call<'a> {
     /// In lower case, without a schema.
@@ -24,6 +26,17 @@ pub(crate) fn plain_call(expr: &Expr) -> Option<Call<'_>> {
         FunctionArguments::List(_) | FunctionArguments::Subquery(_) => return None,
     };
     is_plain.then(|| Call { name: name_of(function), arguments })
+}
+
+/// Returns the system columns of the tables of a dialect, which no description lists.
+pub(crate) fn system_columns(dialect: Dialect) -> &'static [&'static str] {
+    match dialect {
+        Dialect::Postgres => &["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"],
+        Dialect::Mysql => &["_rowid"],
+        // `rank` is a column of full-text search tables.
+        Dialect::Sqlite => &["_rowid_", "oid", "rank", "rowid"],
+        Dialect::Bigquery | Dialect::Joined => &[],
+    }
 }
 
 /// Returns the name of a function in lower case, without its schema.

@@ -1,8 +1,8 @@
 //! A question, prepared for the lookup of terms.
 
-use prospector_text::stop_words::OF_TABLE_QUERIES;
+use prospector_text::{stem::singular, stop_words::OF_TABLE_QUERIES};
 
-use crate::words::{is_stop_word, same, singular, stem, within, words};
+use crate::words::{INTERROGATIVES, is_stop_word, same, stem, within, words};
 
 /// Words that ask for a meaning.
 const MEANING: [&str; 11] = [
@@ -98,7 +98,7 @@ impl QuestionWords {
             is_explicit: has_meaning || first == "what",
             is_bare: !has_meaning && left.len() == all.len(),
             has_meaning,
-            is_question: matches!(first, "who" | "when" | "how" | "which"),
+            is_question: first != "what" && INTERROGATIVES.contains(&first),
             counting,
         }
     }

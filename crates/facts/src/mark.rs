@@ -10,7 +10,7 @@ use prospector_text::{periods, sentences};
 use self::sentence::{condition, label, subject};
 use crate::{
     read::{Block, BlockKind, read_blocks, render},
-    words::{is_number, is_stop_word, same, stems, within, words},
+    words::{INTERROGATIVES, is_number, is_stop_word, same, stems, within, words},
 };
 
 pub(crate) use self::sentence::short_forms;
@@ -24,9 +24,6 @@ const MAX_TEXT: usize = 4_000;
 /// Maximum length of a sentence that is analysed, in bytes, and maximum number of terms in it.
 const MAX_SENTENCE: usize = 2_000;
 const MAX_BOLD: usize = 8;
-
-/// Words that make a heading a question or a clause rather than a name.
-const INTERROGATIVES: [&str; 8] = ["how", "what", "when", "where", "whether", "which", "who", "why"];
 
 /// How a text marks a term, from the strongest mark to the weakest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

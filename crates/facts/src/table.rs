@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use prospector_text::stem::singular;
+
 use crate::{
     asked::{Asks, QuestionWords},
     evidence::{Evidence, Passage},
     mark::{Mark, Marked, marks, marks_of_name},
     model::{Fact, Origin},
-    words::{is_number, is_stop_word, same, singular, stem, stems, within, words},
+    words::{is_number, is_stop_word, same, stem, stems, within, words},
 };
 
 /// Maximum number of other words between the words of a term, in any order: `shipments that were on time`.

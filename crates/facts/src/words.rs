@@ -6,6 +6,9 @@ use prospector_text::{
     identifiers::split_camel_case, numbers::parse_word, stem::snowball_regular, stop_words::OF_TERMS,
 };
 
+/// Words that start a question, and make a heading a question or a clause rather than a name.
+pub(crate) const INTERROGATIVES: [&str; 8] = ["how", "what", "when", "where", "whether", "which", "who", "why"];
+
 /// Returns the words of `text` in order, lower case, with identifiers split: `InvoiceLine` and `invoice_line` yield
 /// `invoice`, `line`. Numbers stay whole: `1,000.00` becomes `1000`.
 pub(crate) fn words(text: &str) -> Vec<String> {
@@ -56,18 +59,6 @@ pub(crate) fn is_stop_word(word: &str) -> bool {
 /// Returns the stem of a lower-case word.
 pub(crate) fn stem(word: &str) -> String {
     snowball_regular(word)
-}
-
-/// Returns the singular of a lower-case word.
-pub(crate) fn singular(word: &str) -> String {
-    if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 1) {
-        return format!("{stem}y");
-    }
-    let sibilant = ["ses", "xes", "zes", "ches", "shes"].iter().any(|ending| word.ends_with(ending));
-    match word.strip_suffix(if sibilant { "es" } else { "s" }) {
-        Some(stem) if stem.len() > 2 && !stem.ends_with('s') => stem.to_owned(),
-        _ => word.to_owned(),
-    }
 }
 
 /// Returns the stems of the content words, in order; those of all words if every word is a stop word.

@@ -3,7 +3,7 @@
 
 mod mode;
 
-pub use mode::Mode;
+pub use mode::{Mode, strip_redo};
 
 /// The purpose of a request. Callers set it; providers ignore it.
 ///

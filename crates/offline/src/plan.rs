@@ -205,7 +205,7 @@ fn write(evidence: &Evidence) -> Draft {
             ..DiscoveredContext::default()
         },
         plan: Steps { steps: vec![Step::new(1, goal, action.clone())] },
-        clarifications: Vec::new(),
+        ..Draft::default()
     }
 }
 
@@ -217,10 +217,6 @@ fn decline(evidence: &Evidence, facts: Vec<PlanFact>) -> Draft {
     let reason = match evidence.reason.trim_end_matches(['.', '?']) {
         "" => "the question matches no verified query, metric or table of the catalog".to_owned(),
         reason => reason.to_owned(),
-    };
-    let choices = match evidence.choices.as_slice() {
-        [] => String::new(),
-        choices => format!(" It may mean: {}.", choices.join("; or ")),
     };
     let near = match names.as_slice() {
         [] => "Nothing in the catalog matches it.".to_owned(),
@@ -235,8 +231,9 @@ fn decline(evidence: &Evidence, facts: Vec<PlanFact>) -> Draft {
         discovered_context: DiscoveredContext { facts, ..nearest.clone() },
         plan: Steps::default(),
         clarifications: vec![format!(
-            "Not understood: {reason}.{choices} {near} Rephrase the question, or configure a language model."
+            "Not understood: {reason}. {near} Rephrase the question, or configure a language model."
         )],
+        choices: evidence.choices.clone(),
     }
 }
 
@@ -269,4 +266,19 @@ fn text(value: &Value, key: &str) -> String {
 
 fn texts(value: &Value, key: &str) -> Vec<String> {
     value[key].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ambiguous_question_has_choices() {
+        let choices = ["total quantity by product".to_owned(), "average quantity by product".to_owned()];
+        let evidence =
+            Evidence { reason: "it is ambiguous".to_owned(), choices: choices.to_vec(), ..Evidence::default() };
+        let draft = write(&evidence);
+        assert_eq!((draft.choices, draft.plan.steps.len(), draft.clarifications.len()), (choices.to_vec(), 0, 1));
+        assert!(draft.clarifications[0].starts_with("Not understood: it is ambiguous. "), "{:?}", draft.clarifications);
+    }
 }

@@ -1,5 +1,6 @@
 //! Limits the length of questions, and finds possible terms and requests for the previous result in them.
 
+use prospector_llm::purpose::strip_redo;
 use prospector_search::Query;
 use prospector_text::{periods, stop_words};
 
@@ -23,8 +24,7 @@ pub(crate) fn find_subject(question: &str) -> Option<Vec<String>> {
     (!parts.is_empty()).then_some(others)
 }
 
-/// Words that repeat the previous question at the start of another, and words after them that change nothing.
-const REPEATS: &str = "redo|re-do|re-run|rerun|again|repeat|retry";
+/// Words of a repetition that change nothing.
 const UNCHANGED: &str = "analysis|question|query|mode|exploratory|auditable|compare|compared|previous|result|results";
 
 /// Forms in which every result is shown, and other words of a request for one.
@@ -33,12 +33,7 @@ const FORM_WORDS: &str = "put|draw|display|visualize|visualise|turn|result|resul
 
 /// Returns the rest of a request to repeat the previous question: `for 2024` of `redo, for 2024`, nothing of `again, please`.
 pub(crate) fn strip_repeat(question: &str) -> Option<&str> {
-    let question = question.trim();
-    let starts = |word: &str| question.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-    let ends = |word: &str| !question[word.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '\'' || c == '’');
-    let word = REPEATS.split('|').find(|word| starts(word) && ends(word))?;
-    let rest = question[word.len()..].trim_matches([' ', ',', ';', ':', '.', '!', '?']);
-    if has_only(rest, &[UNCHANGED]) { Some("") } else { Some(rest) }
+    strip_redo(question).map(|rest| if has_only(rest, &[UNCHANGED]) { "" } else { rest })
 }
 
 /// Returns whether a question only asks for the previous result in another form: `put that in a table`, `as a chart`.

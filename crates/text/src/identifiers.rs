@@ -7,6 +7,9 @@ pub const KEY_WORDS: [&str; 13] =
 /// Words for the names of things, as the last words of the names of fields and columns.
 pub const LABEL_WORDS: [&str; 3] = ["name", "title", "label"];
 
+/// Words in the names and paths of operations that search.
+pub const SEARCH_WORDS: [&str; 4] = ["search", "find", "lookup", "query"];
+
 /// Names of identifiers of objects. The last three are so only by themselves: `sort_key` and `image_uri` are values.
 pub const IDENTIFIERS: [&str; 6] = ["id", "uuid", "guid", "key", "slug", "uri"];
 

@@ -71,6 +71,18 @@ pub fn strip_plural(word: String) -> String {
     }
 }
 
+/// Returns the singular of a lower-case word; for terms, whose plural may have another ending than `s`.
+pub fn singular(word: &str) -> String {
+    if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 1) {
+        return format!("{stem}y");
+    }
+    let sibilant = ["ses", "xes", "zes", "ches", "shes"].iter().any(|ending| word.ends_with(ending));
+    match word.strip_suffix(if sibilant { "es" } else { "s" }) {
+        Some(stem) if stem.len() > 2 && !stem.ends_with('s') => stem.to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;

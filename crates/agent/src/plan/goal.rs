@@ -71,6 +71,7 @@ impl<T: Tools> AgentLoop<'_, T> {
             discovered_context: draft.discovered_context,
             plan: draft.plan,
             clarifications: draft.clarifications,
+            choices: draft.choices,
             verification,
             metrics,
             ended,

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::Node;
+use super::{Node, column_type};
 use crate::filter::{FilterOp, Test, boolean, number, text};
 
 /// Whether one of the non-null values meets the test.
@@ -57,16 +57,11 @@ pub(crate) fn compare(node: &Node, wanted: &Value) -> Option<Ordering> {
         Value::Bool(yes) => boolean(wanted).ok().map(|wanted| yes.cmp(&wanted)),
         Value::Number(_) => numbers(&value.to_string(), &number(wanted).ok()?),
         // A number with too many digits for JSON.
-        Value::String(digits) if is_number(word) => numbers(digits, &number(wanted).ok()?),
+        Value::String(digits) if column_type(word).is_numeric() => numbers(digits, &number(wanted).ok()?),
         // A text is never compared as a number.
         Value::String(known) => Some(known.as_str().cmp(wanted.as_str()?)),
         _ => None,
     }
-}
-
-/// Whether values of a type are numbers, including those stored as JSON texts.
-fn is_number(word: &str) -> bool {
-    ["number", "integer", "decimal"].contains(&word)
 }
 
 fn numbers(left: &str, right: &str) -> Option<Ordering> {

@@ -79,7 +79,7 @@ impl ColumnType {
 
     /// Maps the declared type of an unknown SQL database: for scripts and projects that describe tables without naming
     /// the database.
-    pub(crate) fn from_sql(declared: &str) -> ColumnType {
+    pub fn from_sql(declared: &str) -> ColumnType {
         let word = declared.to_lowercase();
         let starts = |words: &[&str]| words.iter().any(|start| word.starts_with(start));
         match () {

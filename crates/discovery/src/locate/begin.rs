@@ -15,7 +15,7 @@ const HEAD: &str =
 ";
 
 /// The sections in order, each with an example, as comments, for a section without findings.
-const EXAMPLES: [(&str, &str); 4] = [
+pub(super) const EXAMPLES: [(&str, &str); 4] = [
     (
         "databases",
         r#"#  - path: databases/*.sqlite       # one database per file, named after it

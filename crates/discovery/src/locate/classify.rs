@@ -20,8 +20,7 @@ const MAX_DOCUMENT: u64 = 32 << 20;
 const PLAIN_TEXTS: [&str; 5] = ["cmakelists", "license", "requirements", "robots", "requirements-dev"];
 
 /// Additional extensions of files that are inspected, including none.
-const OTHERS: [&str; 13] =
-    ["", "bz2", "ddb", "duckdb", "gql", "graphql", "graphqls", "gz", "xz", "yaml", "yml", "zip", "zst"];
+const OTHERS: [&str; 8] = ["", "bz2", "ddb", "duckdb", "gz", "xz", "zip", "zst"];
 
 /// The type of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +66,8 @@ pub(super) fn classify(path: &Path, named: bool) -> Class {
     let kind = SourceKind::from_path(path);
     let format = Format::from_extension(&extension);
     // Most source files of a program need no inspection.
-    if !named && kind.is_none() && format.is_none() && !OTHERS.contains(&extension.as_str()) {
+    let is_inspected = OTHERS.contains(&extension.as_str()) || ApiSource::is_extension(&extension);
+    if !named && kind.is_none() && format.is_none() && !is_inspected {
         return Class::Unknown;
     }
     let (head, bytes) = match read_head(path) {
@@ -86,7 +86,7 @@ pub(super) fn classify(path: &Path, named: bool) -> Class {
         (_, "gz" | "zst" | "bz2" | "xz" | "zip") if is_named_like_data(path) => {
             refuse("unsupported compression", "decompress it, or compress it with gzip")
         }
-        (_, "graphql" | "graphqls" | "gql" | "yaml" | "yml") => match ApiSource::describes(path) {
+        (None, extension) if ApiSource::is_extension(extension) => match ApiSource::describes(path) {
             true => Class::Api,
             false if named => refuse("not an API description", "specify an OpenAPI or GraphQL description"),
             false => Class::Unknown,

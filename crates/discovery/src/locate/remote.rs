@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use prospector_api::ApiSource;
 use prospector_connect::source::{Server, SourceKind};
 use prospector_core::problem::conceal;
 use url::Url;
@@ -14,8 +15,6 @@ use super::{
 
 /// Words in the paths of API descriptions.
 const API_WORDS: [&str; 4] = ["openapi", "swagger", "graphql", "api-docs"];
-/// Extensions of API descriptions.
-const API_ENDS: [&str; 6] = [".json", ".yaml", ".yml", ".graphql", ".graphqls", ".gql"];
 
 /// A parsed source.
 pub(super) enum Read {
@@ -81,7 +80,8 @@ fn page(written: &str) -> Result<Finding, LocateError> {
     let url = Url::parse(written).map_err(|error| wrong(written, error.to_string()))?;
     let Some(host) = url.host_str() else { return Err(wrong(written, "the URL has no host")) };
     let path = url.path().trim_end_matches('/').to_lowercase();
-    let is_api = API_WORDS.iter().any(|word| path.contains(word)) || API_ENDS.iter().any(|end| path.ends_with(end));
+    let is_api = API_WORDS.iter().any(|word| path.contains(word))
+        || path.rsplit_once('.').is_some_and(|(_, extension)| ApiSource::is_extension(extension));
     let kind = match is_api {
         true if path.ends_with("/graphql") => FindingKind::Apis(ApiForm::GraphqlServer),
         true => FindingKind::Apis(ApiForm::Description),

@@ -8,6 +8,7 @@ use std::{
 use prospector_connect::source::SourceKind;
 use serde_json::Value;
 
+use super::begin::EXAMPLES;
 use super::finding::{Address, ApiForm, Finding, FindingKind};
 
 /// The text of a catalog, with the source of each line.
@@ -19,9 +20,6 @@ pub(crate) struct Written {
     pub(crate) sources: Vec<String>,
 }
 
-/// The sections of findings, in the order of a catalog.
-const SECTIONS: [&str; 4] = ["databases", "apis", "documents", "skills"];
-
 /// Renders a catalog with these findings and unchanged paths. The hosts of its URLs may be contacted, even private ones, since the user
 /// specified them. Clients of a server may run queries.
 pub(crate) fn write(findings: &[Finding]) -> Written {
@@ -31,7 +29,7 @@ pub(crate) fn write(findings: &[Finding]) -> Written {
         written.text.push('\n');
         written.sources.push(source.to_owned());
     };
-    for key in SECTIONS {
+    for (key, _) in EXAMPLES {
         let mut found = findings.iter().filter(|finding| finding.section() == key).peekable();
         if found.peek().is_some() {
             line(&format!("{key}:"), "");

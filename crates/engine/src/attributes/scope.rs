@@ -8,11 +8,8 @@ use sqlparser::ast::{Ident, ObjectName, TableAlias};
 use super::DIALECT;
 use super::columns::{Columns, Proof};
 use crate::failure::quote_names;
-use crate::syntax::idents;
+use crate::syntax::{idents, system_columns};
 use crate::{Failure, FailureCode};
-
-/// The system columns that every table has and no description lists. Views have none, so the server is asked about them.
-const SYSTEM_COLUMNS: [&str; 6] = ["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"];
 
 /// A name, optionally qualified by a schema.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -66,7 +63,8 @@ impl Relation {
     }
 
     fn prove(&self, column: &str) -> Option<Proof> {
-        let is_system = self.is_table && SYSTEM_COLUMNS.contains(&column);
+        // Views have no system columns, so the server is asked about them.
+        let is_system = self.is_table && system_columns(DIALECT).contains(&column);
         self.columns.get(column).or(is_system.then_some(Proof::Convention))
     }
 

@@ -1,6 +1,6 @@
 //! How each dialect renders identifiers, values, parts of dates, bins and conditions.
 
-use prospector_connect::filter::{FilterCondition, Test};
+use prospector_connect::filter::{FilterCondition, Test, boolean};
 use prospector_connect::query::{Aggregation, DatePart};
 use prospector_connect::table::ColumnType;
 use serde_json::Value;
@@ -82,11 +82,11 @@ impl Writer {
                     .advise("pass a number, or use another column")),
                 }
             }
-            Class::Boolean => match plain.to_ascii_lowercase().as_str() {
-                "true" | "t" | "yes" | "1" => Ok("TRUE".to_owned()),
-                "false" | "f" | "no" | "0" => Ok("FALSE".to_owned()),
-                other => Err(Failure::new(FailureCode::TypeMismatch, format!("`{other}` is neither true nor false"))
-                    .advise("pass true or false")),
+            Class::Boolean => match boolean(value) {
+                Ok(yes) => Ok(yes.to_string().to_uppercase()),
+                Err(error) => {
+                    Err(Failure::new(FailureCode::TypeMismatch, error.to_string()).advise("pass true or false"))
+                }
             },
             Class::Text | Class::Date => self.text(&plain),
         }

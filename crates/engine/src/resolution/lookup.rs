@@ -5,18 +5,7 @@ use sqlparser::ast::Ident;
 use super::resolver::{Found, Resolver, Scope};
 use super::{ColumnUse, Relation};
 use crate::Dialect;
-
-/// Returns whether a column is a system column of the dialect, which no description lists.
-fn is_system_column(dialect: Dialect, name: &str) -> bool {
-    let known: &[&str] = match dialect {
-        Dialect::Postgres => &["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"],
-        Dialect::Mysql => &["_rowid"],
-        // `rank` is a column of full-text search tables.
-        Dialect::Sqlite => &["_rowid_", "oid", "rank", "rowid"],
-        Dialect::Bigquery | Dialect::Joined => &[],
-    };
-    known.iter().any(|known| known.eq_ignore_ascii_case(name))
-}
+use crate::syntax::system_columns;
 
 impl<'a> Resolver<'a> {
     /// Resolves an unqualified name in the innermost scope that has it.
@@ -42,7 +31,7 @@ impl<'a> Resolver<'a> {
             }
             let is_open = |relation: &Relation<'a>| {
                 !relation.columns.is_complete
-                    || is_system_column(self.dialect, &name.value)
+                    || system_columns(self.dialect).iter().any(|known| known.eq_ignore_ascii_case(&name.value))
                     || relation.name.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(&name.value))
             };
             if relations().any(|(_, relation)| is_open(relation)) {

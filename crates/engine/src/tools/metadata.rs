@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use prospector_connect::query::DatePart;
 use prospector_connect::rows::{SampleRequest, Statistics};
 use prospector_connect::table::{Column, ForeignKey, Table};
 use prospector_core::record::Resource;
 use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
+use prospector_text::identifiers::{self, KEY_WORDS};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -225,8 +227,8 @@ impl ToolOutput for Overview {
     }
 }
 
-/// Words in the names of numbers that are codes.
-const NAMES_OF_CODES: [&str; 11] = ["id", "key", "code", "cd", "zip", "phone", "year", "month", "day", "number", "no"];
+/// Last words of the names of numbers that are codes, in addition to those of keys and of parts of dates.
+const CODES: [&str; 3] = ["cd", "zip", "phone"];
 
 /// Infers the role of a column from its type, keys and name: numbers are measures, unless they are keys, are named like codes, are
 /// declared as boolean, or have two values.
@@ -238,8 +240,10 @@ fn role(table: &Table, column: &Column, statistics: Option<&Statistics>) -> Role
         statistics.is_some_and(|found| text(found.min.as_ref()) && text(found.max.as_ref()))
     };
     let refers = column.primary_key || table.foreign_keys.iter().any(|key| key.columns.contains(&column.name));
-    let lower = split(&column.name);
-    let is_code = NAMES_OF_CODES.iter().any(|word| lower.last().is_some_and(|last| last == word));
+    let is_code = identifiers::words(&column.name).last().is_some_and(|last| {
+        let is_part = DatePart::ALL.iter().any(|part| part.as_str() == last);
+        is_part || KEY_WORDS.contains(&last.as_str()) || CODES.contains(&last.as_str())
+    });
     // SQLite and MySQL store booleans as numbers.
     let is_flag = column.data_type.to_ascii_lowercase().starts_with("bool");
     match class {
@@ -250,26 +254,6 @@ fn role(table: &Table, column: &Column, statistics: Option<&Statistics>) -> Role
         }
         Class::Number | Class::Text | Class::Boolean => Role::Dimension,
     }
-}
-
-/// Splits a name into words in lower case: `InvoiceId`, `invoice_id`.
-fn split(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut before = '_';
-    for letter in name.chars() {
-        let starts = letter.is_uppercase() && before.is_lowercase();
-        if starts || !letter.is_alphanumeric() {
-            words.push(String::new());
-        }
-        if letter.is_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.extend(letter.to_lowercase());
-        }
-        before = letter;
-    }
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 #[cfg(test)]

@@ -33,8 +33,7 @@ pub(super) async fn examine(case: &mut Case<'_>) {
             case.report_about(warning, &call.written);
         }
         for call in &part.calls {
-            let mut numeric = ["int", "real", "double", "float", "numeric", "decimal"].iter();
-            if call.name.strip_prefix("cast ").is_some_and(|to| numeric.any(|kind| to.starts_with(kind))) {
+            if call.name.strip_prefix("cast ").is_some_and(|to| ColumnType::from_sql(to).is_numeric()) {
                 let warning = add(case, part, &call.argument, &call.guards, "CAST").await;
                 case.report_about(warning, &call.written);
             }

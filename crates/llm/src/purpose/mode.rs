@@ -18,58 +18,48 @@ named_enum! {
     }
 }
 
-/// Trigger phrases of the specification, used if neither a flag nor a field sets the mode: those of the auditable mode anywhere in a
-/// question, the others at its start.
-const TRIGGERS: [(Trigger, &[&str]); 3] = [
-    (Trigger::Mode(Mode::Auditable), &["prove", "verify", "derivation", "true that", "is it true"]),
-    (Trigger::Mode(Mode::Knowledge), &["explain", "how does", "what is a", "what is an"]),
-    (Trigger::Redo, &["redo", "re-do", "re-run", "rerun", "again", "repeat", "retry"]),
-];
-
-/// What a trigger phrase requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Trigger {
-    Mode(Mode),
-    /// Repeats the last question in its mode.
-    Redo,
-}
-
-impl Trigger {
-    /// Whether a question in lower case contains a phrase of this trigger.
-    fn is_in(self, question: &str) -> bool {
-        let is_word = |at: usize, end: usize| {
-            !question[..at].ends_with(char::is_alphanumeric) && !question[end..].starts_with(char::is_alphanumeric)
-        };
-        let is_said = |phrase: &&str| match self {
-            // Matches `derivation` and `proves`, but not `improve`.
-            Trigger::Mode(Mode::Auditable) => {
-                question.match_indices(*phrase).any(|(at, _)| !question[..at].ends_with(char::is_alphanumeric))
-            }
-            _ => question.starts_with(*phrase) && is_word(0, phrase.len()),
-        };
-        TRIGGERS.iter().filter(|(trigger, _)| *trigger == self).flat_map(|(_, phrases)| *phrases).any(is_said)
-    }
-}
+/// Trigger phrases of the specification, used if neither a flag nor a field sets the mode: of the auditable mode anywhere in a question, of
+/// the knowledge mode and of a repetition at its start.
+const AUDITABLE: [&str; 5] = ["prove", "verify", "derivation", "true that", "is it true"];
+const KNOWLEDGE: [&str; 4] = ["explain", "how does", "what is a", "what is an"];
+const REDO: [&str; 7] = ["redo", "re-do", "re-run", "rerun", "again", "repeat", "retry"];
 
 impl Mode {
     /// Returns the mode whose trigger phrase a question contains; exploratory without one.
     pub fn of(question: &str) -> Mode {
-        let question = question.trim().to_lowercase();
-        let modes = [Mode::Auditable, Mode::Knowledge];
-        modes.into_iter().find(|mode| Trigger::Mode(*mode).is_in(&question)).unwrap_or_default()
+        let lower = question.to_lowercase();
+        // Matches `derivation` and `proves`, but not `improve`.
+        let has =
+            |phrase: &&str| lower.match_indices(*phrase).any(|(at, _)| !lower[..at].ends_with(char::is_alphanumeric));
+        match AUDITABLE.iter().any(has) {
+            true => Mode::Auditable,
+            false if strip_phrase(question, &KNOWLEDGE).is_some() => Mode::Knowledge,
+            false => Mode::Exploratory,
+        }
     }
 
     /// Returns the mode in which a question repeats one that was answered in `before`: the same, or the one that it names; `None` if it is
     /// not a repetition.
     pub fn of_redo(question: &str, before: Mode) -> Option<Mode> {
-        let question = question.trim().to_lowercase();
-        if !Trigger::Redo.is_in(&question) {
-            return None;
-        }
-        let is_named = |mode: &Mode| question.contains(&format!("{} mode", mode.as_str()));
-        let compared = || question.contains("compare").then_some(Mode::Exploratory);
+        let change = strip_redo(question)?.to_lowercase();
+        let is_named = |mode: &Mode| change.contains(&format!("{} mode", mode.as_str()));
+        let compared = || change.contains("compare").then_some(Mode::Exploratory);
         Some(Mode::ALL.into_iter().find(is_named).or_else(compared).unwrap_or(before))
     }
+}
+
+/// Returns what a request to repeat the last question adds to it: `for 2024` of `redo, for 2024`; `None` if it is not a repetition.
+pub fn strip_redo(question: &str) -> Option<&str> {
+    strip_phrase(question, &REDO).map(|rest| rest.trim_matches([' ', ',', ';', ':', '.', '!', '?']))
+}
+
+/// Returns what follows one of the phrases at the start of a question.
+fn strip_phrase<'a>(question: &'a str, phrases: &[&str]) -> Option<&'a str> {
+    let is_inside = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
+    phrases.iter().find_map(|phrase| {
+        let (start, rest) = question.trim().split_at_checked(phrase.len())?;
+        (start.eq_ignore_ascii_case(phrase) && !rest.starts_with(is_inside)).then_some(rest)
+    })
 }
 
 #[cfg(test)]

@@ -9,15 +9,13 @@ use crate::{
     index::Snapshot,
 };
 use prospector_core::Kind;
+use prospector_text::identifiers::SEARCH_WORDS;
 
 /// Score distance of a lookup behind the operation that needs it.
 const BEHIND: f32 = 0.025;
 
 /// Maximum number of lookups per id.
 const MAX_PRODUCERS: usize = 3;
-
-/// Path segments of search operations.
-const SEARCHES: &[&str] = &["search", "find", "lookup", "query"];
 
 /// An operation, by route.
 struct Route {
@@ -40,7 +38,7 @@ impl Route {
 
     fn searches(&self) -> bool {
         let path = self.segments.join("/").to_lowercase();
-        SEARCHES.iter().any(|word| path.contains(word))
+        SEARCH_WORDS.iter().any(|word| path.contains(word))
     }
 
     /// Returns the resource of its outermost id: `person` of `/person/{person_id}/credits`.

@@ -4,7 +4,6 @@ use prospector_text::{identifiers, stem};
 
 use super::Glossary;
 use super::names::{Element, Mention, Names};
-use super::naming::BOUNDS;
 use super::operators;
 use super::question::{Question, Span, Token, stems};
 use super::scope::Place;
@@ -116,8 +115,8 @@ impl Names {
         if matches!(element, Element::Columns(_)) {
             // `temp_max` is a temperature, but `payment_method` is not a payment.
             let of_degree = if let [token] = tokens { operators::measured_by(&token.lower) } else { Vec::new() };
-            let mut own = stems.iter().rev().skip_while(|stem| BOUNDS.contains(&stem.as_str()));
-            if own.next().is_some_and(|stem| of_degree.contains(&stem.as_str())) {
+            let mut own = stems.iter().rev().skip_while(|stem| operators::names_aggregate(stem));
+            if !of_degree.is_empty() && own.next().is_some_and(|stem| of_degree.contains(&stem.as_str())) {
                 return Some(DEGREE);
             }
             if is_shortened(stems, said) {

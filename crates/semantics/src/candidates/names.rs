@@ -90,6 +90,15 @@ impl NameTexts {
         }
     }
 
+    /// Removes the opposites that are values of the same table: the status `open` is not an empty `closed_on`.
+    fn remove_stored_opposites(&mut self) {
+        let is_stored = |table: usize, name: &[String]| {
+            let mut own = self.values.iter().filter(|(_, place, _)| place.0 == table);
+            own.any(|(words, ..)| stems(&words.join(" ")) == *name)
+        };
+        self.whole.retain(|(name, element)| !matches!(element, Element::Lacking(place) if is_stored(place.0, name)));
+    }
+
     /// Adds the names of a column of a table with the name `own`, and the meanings of its values.
     fn add_column(&mut self, scope: &Scope<'_>, place: Place, own: &[String]) {
         let (table, known) = (scope.table(place.0), scope.column(place));
@@ -180,6 +189,7 @@ impl Names {
             }
         }
         names.values.extend(scope.values.iter().map(|(place, value)| (lower_words(value), *place, value.clone())));
+        names.remove_stored_opposites();
         let mut called: BTreeMap<(Vec<String>, Element), String> = BTreeMap::new();
         for (text, element) in names.texts {
             let stems = stems(&text);

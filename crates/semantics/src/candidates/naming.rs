@@ -6,6 +6,7 @@ use prospector_text::{
     periods,
 };
 
+use super::operators;
 use super::question::{stems, without};
 
 /// A longer text is a description, not a name.
@@ -14,9 +15,6 @@ const MAX_NAME_WORDS: usize = 5;
 /// Suffixes of column names that say how a value is written, and the maximum length of units, which numeric columns end with.
 const UNITS: &str = "cd nr no num on at dt";
 const MAX_UNIT: usize = 3;
-
-/// Suffixes of column names that name an aggregate of the value.
-pub(super) const BOUNDS: [&str; 5] = ["max", "min", "avg", "mean", "total"];
 
 /// Words in table names that do not describe the rows.
 const TABLE_WORDS: [&str; 10] = ["header", "master", "info", "data", "record", "tbl", "table", "fact", "dim", "stg"];
@@ -67,7 +65,7 @@ pub(super) fn name_column(column: &Column) -> Vec<String> {
     let mut words: Vec<String> = identifiers::words(&column.name);
     // `weight_kg` is a weight, but `temp_max` is not any temperature, and `customer_id` is no customer.
     let is_short = |word: &String| {
-        word.len() <= MAX_UNIT && !BOUNDS.contains(&word.as_str()) && !KEY_WORDS.contains(&word.as_str())
+        word.len() <= MAX_UNIT && !operators::names_aggregate(word) && !KEY_WORDS.contains(&word.as_str())
     };
     let is_unit =
         |word: &String| UNITS.split(' ').any(|unit| unit == word) || column.column_type.is_numeric() && is_short(word);

@@ -183,7 +183,7 @@ pub(super) fn measured_by(adjective: &str) -> Vec<&'static str> {
     known.flat_map(|(.., nouns)| nouns.split(' ')).collect()
 }
 
-/// Prefixes of opposites, and opposites without one.
+/// Prefixes of opposites, and opposites without one. Values stored in a table precede them.
 const NEGATING_PREFIXES: [&str; 3] = ["un", "in", "non"];
 const OPPOSITES: &[(&str, &str)] =
     &[("closed", "open"), ("closed", "offen"), ("closed", "abierto"), ("closed", "ouvert")];
@@ -218,6 +218,11 @@ pub(super) fn find(words: &[&str]) -> Option<(Operator, usize)> {
         }
     }
     best
+}
+
+/// Returns whether a word names an aggregate, as the last one of `temp_max` does.
+pub(super) fn names_aggregate(word: &str) -> bool {
+    matches!(find(&[word]), Some((Operator::Sum | Operator::Average | Operator::Most | Operator::Least, _)))
 }
 
 /// Returns the inclusive bound that `or` and a comparison start, and its number of words: `or higher`, `or above`.

@@ -5,17 +5,14 @@ import { capital, coded, el } from "./dom.js";
 const MOST_CHOICES = 8;
 let made = 0;
 
-/** Returns the choices of a question: what follows its colon, or both sides of "or". */
+/** Returns the choices of a question: the list that follows its colon. */
 export function choices(text) {
   const plain = text.replace(/\*\*|__|`/g, "").trim();
   const asked = /^([^?]*)\?/.exec(plain)?.[1] ?? plain;
-  const listed = /[:–—]\s+([^:]+)$/.exec(asked)?.[1] ?? /\b(?:mean|want|prefer|use|count|is it)\s+(.+\bor\b.+)$/i.exec(asked)?.[1] ?? "";
+  const listed = /[:–—]\s+([^:]+)$/.exec(asked)?.[1] ?? "";
   const found = listed.split(/\s*[;,]\s*(?:or\s+)?|\s+or\s+/i).map((choice) => choice.replace(/^\(?[a-z\d]\)\s*/i, "").trim()).filter(Boolean);
   return found.length > 1 && found.length <= MOST_CHOICES && found.every((choice) => choice.length <= 80) ? found : [];
 }
-
-/** The readings of a question that cannot be planned. */
-const READINGS = / It may mean: (.+?)\.(?= The closest sources:| Nothing in the catalog|$)/;
 
 /** Returns the choices of an answer. */
 export const choicesOf = (found) => ((found.choices ?? []).length <= MOST_CHOICES ? found.choices ?? [] : []);
@@ -24,11 +21,13 @@ export const choicesOf = (found) => ((found.choices ?? []).length <= MOST_CHOICE
 export const withoutChoices = (text) => text.replace(/ The closest queries are:$/m, "")
   .replace(/^Reply with a number, or rephrase the question\.[ ]*/m, "");
 
-/** Renders a question about a plan, with its readings as buttons; `again` plans the chosen one. */
-export function reading(text, again) {
-  const offered = (again && READINGS.exec(text)?.[1].split("; or ")) || [];
-  return el("li", {}, coded(offered.length ? text.replace(READINGS, "") : text),
-    offered.length ? el("div", { class: "clarify", role: "group", "aria-label": "Readings of the question" }, list(offered, again)) : null);
+/** Renders the questions about a plan, with the readings of its question as buttons; `again` plans the chosen one. */
+export function readings(found, again) {
+  const offered = found.choices ?? [];
+  return el("ul", { class: "questions" }, found.clarifications.map((text) => el("li", {}, coded(text))),
+    again && offered.length
+      ? el("li", {}, el("div", { class: "clarify", role: "group", "aria-label": "Readings of the question" }, list(offered, again)))
+      : offered.map((choice) => el("li", {}, choice)));
 }
 
 const list = (offered, again) => el("ul", { class: "offers stacked" }, offered.map((choice) => el("li", {},

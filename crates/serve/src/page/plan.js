@@ -1,6 +1,6 @@
 // A plan: its steps with their resources, its definitions, and its cost.
 
-import { reading } from "./clarify.js";
+import { readings } from "./clarify.js";
 import { chip, coded, count, el, many, named } from "./dom.js";
 import { graph } from "./graph.js";
 import { markdown } from "./markdown.js";
@@ -53,9 +53,7 @@ export function plan(found, open, again = null) {
     part("Failed", findings(failed.filter((finding) => !isOfStep(finding)))),
     part("Warnings", findings(warnings.filter((finding) => !isOfStep(finding)))),
     part("Definitions used", facts(found.discovered_context.facts ?? [], open)),
-    part("To be clarified", found.clarifications.length
-      ? el("ul", { class: "questions" }, found.clarifications.map((text) => reading(text, again)))
-      : null),
+    part("To be clarified", found.clarifications.length ? readings(found, again) : null),
     notes ? part(found.plan.steps.length ? "Notes" : "", el("div", { class: "text" }, markdown(notes))) : null,
     cost(found.metrics, found.model),
   ].filter(Boolean);

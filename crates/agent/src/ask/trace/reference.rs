@@ -5,7 +5,7 @@
 //! sum        = product { ( "+" | "-" ) product }
 //! product    = factor { ( "*" | "/" ) factor }
 //! factor     = number | "(" sum ")" | function "(" cells ")" | cells
-//! function   = "sum" | "avg" | "min" | "max" | "count"
+//! function   = "sum" | "avg" | "min" | "max" | "count" | "count_distinct"
 //! cells      = [ query "." ] column [ "[" value { "," value } "]" | "where" column "=" value { "and" column "=" value } ]
 //! ```
 
@@ -13,6 +13,7 @@ use std::{collections::BTreeSet, ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
+use prospector_connect::query::Aggregation;
 use prospector_text::periods::{CitedPeriod, find_cited};
 
 use super::{
@@ -23,8 +24,6 @@ use super::{
 
 /// Maximum number of columns that an error lists.
 const MAX_LISTED: usize = 12;
-
-const FUNCTIONS: [&str; 5] = ["sum", "avg", "min", "max", "count"];
 
 /// Why a reference cannot be computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -185,8 +184,10 @@ impl<'a> Reader<'a> {
             return Ok(number);
         }
         let name = self.read_name()?;
-        if FUNCTIONS.contains(&name.to_lowercase().as_str()) && self.take('(') {
-            let value = self.read_cells(None, Some(&name.to_lowercase()))?;
+        if let Some(function) = Aggregation::find(&name)
+            && self.take('(')
+        {
+            let value = self.read_cells(None, Some(function))?;
             return if self.take(')') { Ok(value) } else { Err(self.syntax()) };
         }
         self.read_cells(Some(name), None)
@@ -210,7 +211,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Computes the cells of a column as one number.
-    fn read_cells(&mut self, name: Option<String>, function: Option<&str>) -> Result<f64, ReferenceError> {
+    fn read_cells(&mut self, name: Option<String>, function: Option<Aggregation>) -> Result<f64, ReferenceError> {
         let mut name = name.map_or_else(|| self.read_name(), Ok)?;
         let mut query = self.query.to_owned();
         let is_turn = name.starts_with('t') && name[1..].bytes().all(|byte| byte.is_ascii_digit());
@@ -230,7 +231,7 @@ impl<'a> Reader<'a> {
         let has_value = |row: &usize| source.query.rows[*row].get(column).is_some_and(|cell| !cell.is_null());
         let rows: Vec<usize> = rows.into_iter().filter(has_value).collect();
         let query = source.query.id.clone();
-        if rows.is_empty() && function != Some("count") {
+        if rows.is_empty() && function != Some(Aggregation::Count) {
             return Err(ReferenceError::NoRow { query, wanted });
         }
         if function.is_some() && source.query.has_more {
@@ -244,11 +245,11 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         let value = match (function, numbers) {
-            (Some("count"), _) => rows.len() as f64,
+            (Some(Aggregation::Count), _) => rows.len() as f64,
             // A text can be inserted, but not used in a calculation.
             (None, None) => f64::NAN,
             (Some(_), None) => return Err(ReferenceError::NotANumber { query, column: name }),
-            (function, Some(numbers)) => aggregate(function.unwrap_or("sum"), &numbers),
+            (function, Some(numbers)) => aggregate(function.unwrap_or(Aggregation::Sum), &numbers),
         };
         let (rows, columns) =
             (rows.iter().map(|row| (at, *row)).collect(), columns.iter().map(|of| (at, *of)).collect());
@@ -345,12 +346,16 @@ fn find_column(source: &Source<'_>, name: &str) -> Result<usize, ReferenceError>
     })
 }
 
-fn aggregate(function: &str, numbers: &[f64]) -> f64 {
+fn aggregate(function: Aggregation, numbers: &[f64]) -> f64 {
     let sum: f64 = numbers.iter().sum();
     match function {
-        "avg" => sum / numbers.len() as f64,
-        "min" => numbers.iter().copied().fold(f64::INFINITY, f64::min),
-        "max" => numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        _ => sum,
+        Aggregation::Sum => sum,
+        Aggregation::Avg => sum / numbers.len() as f64,
+        Aggregation::Min => numbers.iter().copied().fold(f64::INFINITY, f64::min),
+        Aggregation::Max => numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        Aggregation::Count => numbers.len() as f64,
+        Aggregation::CountDistinct => {
+            numbers.iter().map(|number| number.to_bits()).collect::<BTreeSet<u64>>().len() as f64
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Type inference: a column has the type of 95 % of its cells.
 
+use prospector_text::identifiers::{self, KEY_WORDS};
+
 use super::cell::Traits;
 use super::date::DayOrder;
 use super::layout::{CellType, NumberStyle};
@@ -358,23 +360,10 @@ fn names_code(name: &str) -> bool {
         "zip",
         "zipcode",
     ];
-    const LAST: [&str; 10] = ["id", "ids", "key", "nr", "no", "num", "number", "ref", "reference", "version"];
-    let mut words = vec![String::new()];
-    let mut before = ' ';
-    for c in name.chars() {
-        if !c.is_alphanumeric() || c.is_uppercase() && before.is_lowercase() {
-            words.push(String::new());
-        }
-        if c.is_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.extend(c.to_lowercase());
-        }
-        before = c;
-    }
-    words.retain(|word| !word.is_empty());
-    let last = words.last().map_or("", String::as_str);
-    words.iter().any(|word| ANYWHERE.contains(&word.as_str())) || LAST.contains(&last) || last.ends_with("nr")
+    const LAST: [&str; 3] = ["ids", "reference", "version"];
+    let words = identifiers::words(name);
+    let is_last = |last: &str| KEY_WORDS.contains(&last) || LAST.contains(&last) || last.ends_with("nr");
+    words.iter().any(|word| ANYWHERE.contains(&word.as_str())) || words.last().is_some_and(|last| is_last(last))
 }
 
 #[cfg(test)]

@@ -25,9 +25,6 @@ const MAX_FILES: usize = 100;
 /// Maximum depth of references between files.
 const MAX_ROUNDS: usize = 20;
 
-/// Extensions of GraphQL schema files and of stored introspection results.
-const SCHEMA_FILES: [&str; 6] = ["graphql", "graphqls", "gql", "sdl", "json", "txt"];
-
 /// The introspection query of the GraphQL specification, to the nesting depth of types in practice.
 const INTROSPECTION: &str = "query IntrospectionQuery { __schema { description queryType { name } mutationType { name } \
     subscriptionType { name } types { kind name description fields(includeDeprecated: true) { name description \
@@ -53,7 +50,9 @@ pub(super) fn name(url: &str) -> String {
 /// Returns whether a URL is a GraphQL endpoint rather than a file.
 pub(super) fn is_endpoint(url: &str, kind: Option<ApiKind>) -> bool {
     let path = Url::parse(url).map(|url| url.path().to_owned()).unwrap_or_default();
-    kind == Some(ApiKind::GraphQl) && !SCHEMA_FILES.iter().any(|end| path.ends_with(&format!(".{end}")))
+    // Introspection results are stored as JSON or as text.
+    let mut ends = ApiSource::SCHEMA_EXTENSIONS.iter().chain(&["json", "txt"]);
+    kind == Some(ApiKind::GraphQl) && !ends.any(|end| path.ends_with(&format!(".{end}")))
 }
 
 /// Fetches and parses a description. `source` is complete except for its path.

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use prospector_connect::query::Aggregation;
 use sqlparser::ast::{
     Expr, FunctionArguments, Ident, ObjectNamePart, Query, SelectItem, SetExpr, Statement, Visit, Visitor,
     visit_expressions_mut,
@@ -12,9 +13,6 @@ use crate::{Dialect, Failure, FailureCode};
 
 /// The maximum length of an expression in characters.
 const MAX_EXPRESSION_CHARS: usize = 2_000;
-
-/// Aggregate functions, which an expression over one row must not call.
-const AGGREGATES: [&str; 7] = ["sum", "count", "avg", "min", "max", "median", "total"];
 
 /// A name in an expression: a column, optionally qualified by its table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -185,7 +183,9 @@ impl Visitor for OneRow {
             [ObjectNamePart::Identifier(name)] => name.value.to_lowercase(),
             _ => String::new(),
         };
-        match count <= 1 && AGGREGATES.contains(&name.as_str()) {
+        // With several arguments, `min` and `max` compare the values of one row.
+        let is_aggregate = Aggregation::find(&name).is_some() || matches!(name.as_str(), "median" | "total");
+        match count <= 1 && is_aggregate {
             true => ControlFlow::Break("it contains an aggregate"),
             false => ControlFlow::Continue(()),
         }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
+use prospector_connect::query::Aggregation;
 use prospector_connect::table::Table;
 use sqlparser::ast::{
     BinaryOperator, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr,
@@ -19,9 +20,6 @@ use crate::syntax::{count_of, last_part, value_at, value_of};
 
 /// The maximum number of examined SELECTs.
 const MAX_PARTS: usize = 20;
-
-/// The examined aggregate functions.
-const AGGREGATES: [&str; 5] = ["avg", "count", "max", "min", "sum"];
 
 /// Returns the SELECTs of a query that read tables.
 pub(in crate::warning) fn parts(plan: &Plan) -> Vec<Part<'_>> {
@@ -322,7 +320,7 @@ impl Finder<'_> {
             FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
             _ => None,
         });
-        if !AGGREGATES.contains(&name.as_str()) {
+        if Aggregation::find(&name).is_none() {
             // The format of a date is the first argument.
             if let Some(argument) = arguments.flatten().find(|expr| literal(expr).is_none()) {
                 let (argument, written) = (argument.clone(), function.to_string());
@@ -410,7 +408,7 @@ impl Visitor for Finder<'_> {
 pub(in crate::warning) fn is_examined(function: &Function) -> bool {
     let FunctionArguments::List(list) = &function.args else { return false };
     let is_distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
-    let is_known = AGGREGATES.contains(&function.name.to_string().to_lowercase().as_str());
+    let is_known = Aggregation::find(&function.name.to_string()).is_some();
     is_known && function.over.is_none() && (is_distinct || list.args.len() == 1)
 }
 

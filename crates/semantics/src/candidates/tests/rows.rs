@@ -86,6 +86,18 @@ fn asks_for_the_rows_that_a_question_names() {
     check(&cases, list_in_clinic);
 }
 
+/// A stored value is what its word means, although the opposite of a date of the table has the same name.
+#[test]
+fn a_stored_value_precedes_the_opposite_of_a_column() {
+    let mut tables = clinic();
+    let complaints = tables.iter_mut().find(|table| table.name == "complaints").unwrap();
+    complaints.columns.retain(|column| column.name != "opened_on");
+    complaints.columns.push(Column { name: "state".into(), column_type: ColumnType::Text, ..Column::default() });
+    let values = vec![value("clinic.complaints", "state", "open")];
+    let found = list_over("clinic", &tables, values, "Which complaints are open?").remove(0);
+    assert_eq!(found.text, "list of complaints where state is open");
+}
+
 /// `our best owners` may be those with the most pets, fines or complaints: none is computed without a question.
 #[test]
 fn rankings_without_a_measure_are_choices() {
