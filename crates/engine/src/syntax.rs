@@ -28,15 +28,16 @@ pub(crate) fn plain_call(expr: &Expr) -> Option<Call<'_>> {
     is_plain.then(|| Call { name: name_of(function), arguments })
 }
 
-/// Returns the system columns of the tables of a dialect, which no description lists.
-pub(crate) fn system_columns(dialect: Dialect) -> &'static [&'static str] {
-    match dialect {
+/// Returns whether a column is a system column of the tables of a dialect, which no description lists.
+pub(crate) fn is_system_column(dialect: Dialect, name: &str) -> bool {
+    let known: &[&str] = match dialect {
         Dialect::Postgres => &["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"],
         Dialect::Mysql => &["_rowid"],
         // `rank` is a column of full-text search tables.
         Dialect::Sqlite => &["_rowid_", "oid", "rank", "rowid"],
         Dialect::Bigquery | Dialect::Joined => &[],
-    }
+    };
+    known.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// Returns the name of a function in lower case, without its schema.

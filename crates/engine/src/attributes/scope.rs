@@ -8,7 +8,7 @@ use sqlparser::ast::{Ident, ObjectName, TableAlias};
 use super::DIALECT;
 use super::columns::{Columns, Proof};
 use crate::failure::quote_names;
-use crate::syntax::{idents, system_columns};
+use crate::syntax::{idents, is_system_column};
 use crate::{Failure, FailureCode};
 
 /// A name, optionally qualified by a schema.
@@ -64,7 +64,7 @@ impl Relation {
 
     fn prove(&self, column: &str) -> Option<Proof> {
         // Views have no system columns, so the server is asked about them.
-        let is_system = self.is_table && system_columns(DIALECT).contains(&column);
+        let is_system = self.is_table && is_system_column(DIALECT, column);
         self.columns.get(column).or(is_system.then_some(Proof::Convention))
     }
 

@@ -5,7 +5,7 @@ use sqlparser::ast::Ident;
 use super::resolver::{Found, Resolver, Scope};
 use super::{ColumnUse, Relation};
 use crate::Dialect;
-use crate::syntax::system_columns;
+use crate::syntax::is_system_column;
 
 impl<'a> Resolver<'a> {
     /// Resolves an unqualified name in the innermost scope that has it.
@@ -31,7 +31,7 @@ impl<'a> Resolver<'a> {
             }
             let is_open = |relation: &Relation<'a>| {
                 !relation.columns.is_complete
-                    || system_columns(self.dialect).iter().any(|known| known.eq_ignore_ascii_case(&name.value))
+                    || is_system_column(self.dialect, &name.value)
                     || relation.name.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(&name.value))
             };
             if relations().any(|(_, relation)| is_open(relation)) {

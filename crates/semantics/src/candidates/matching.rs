@@ -33,6 +33,8 @@ const KEYED: f64 = 0.9;
 
 /// By another form of a value.
 const INFLECTED: f64 = 0.97;
+/// The score of a value with the same stem that is another word: `insured` and `Insurer`.
+const DERIVED: f64 = 0.9;
 
 /// By an adjective of a measure.
 const DEGREE: f64 = 0.95;
@@ -279,14 +281,16 @@ fn gather(found: Vec<(Element, f64)>) -> Vec<(Element, f64)> {
     all
 }
 
-/// Returns how well words, with their stems, match a value: as it is spelled, or inflected.
+/// Returns how well words, with their stems, match a value: as it is spelled, inflected, or as a word with the same stem.
 pub(super) fn match_value(value: &[String], tokens: &[Token], said: &[&str]) -> Option<f64> {
     let spelled: String = tokens.iter().map(|token| token.lower.replace('-', "")).collect();
-    let is_inflected = || value.iter().zip(said).all(|(own, word)| stems(own).concat() == *word);
-    match is_joined(value, &spelled) {
-        true => Some(WHOLE),
-        false => (value.len() == said.len() && is_inflected()).then_some(INFLECTED),
+    if is_joined(value, &spelled) {
+        return Some(WHOLE);
     }
+    let has_stems = value.len() == said.len() && value.iter().zip(said).all(|(own, word)| stems(own).concat() == *word);
+    let is_plural = |(own, token): (&String, &Token)| stem::singular(own) == stem::singular(&token.lower);
+    let score = if value.iter().zip(tokens).all(is_plural) { INFLECTED } else { DERIVED };
+    has_stems.then_some(score)
 }
 
 /// Returns whether a metric or segment has a word in another form than these: `customers pay` is no part of `compensation paid`.
