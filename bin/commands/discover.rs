@@ -200,7 +200,7 @@ async fn check_files(format: Option<ReportFormat>, settings: &Settings) -> anyho
     let mut report = check(&state).await.map_err(with_advice)?;
     let sessions = state.join("sessions.sqlite");
     if sessions.exists() {
-        let fault = Session::check_store(&state).await.err().map(|error| error.to_string());
+        let fault = Session::check_store(&state).await.err().map(|error| error.reason());
         report.add(&sessions, fault, "restore the file from a backup, or move it away; nothing was deleted");
     }
     output::problems(&report.damage, true);
