@@ -157,9 +157,10 @@ impl Reader<'_> {
 
     fn check_keys(&mut self, fields: &Map<String, Value>, known: &[&str], what: &str, above: &[&str]) {
         for key in fields.keys().filter(|key| !known.contains(&key.as_str())) {
-            let near = nearest(key, known.iter().copied(), 1).pop().unwrap_or_default();
+            let near = nearest(key, known.iter().copied(), 1).pop();
+            let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
             let line = self.line(&[above, &[key]].concat());
-            let advice = format!("did you mean `{near}`? the keys are {}", known.join(", "));
+            let advice = format!("{near}the keys are {}", known.join(", "));
             self.fail(line, format!("{what} has an unknown key `{key}`"), advice);
         }
     }

@@ -11,6 +11,7 @@ use super::error::{ToolError, ToolErrorCode};
 use super::guarded::{BoxFuture, guard};
 use super::repair::{Repaired, repair_arguments};
 use crate::mark::{clean_name, redact::Redactor};
+use crate::name::nearest;
 
 /// Tools by name, in alphabetical order, so that prompts are deterministic.
 #[derive(Clone, Default)]
@@ -108,7 +109,7 @@ impl Toolset {
     /// - [`ToolError::Fatal`] if the tool panicked.
     pub async fn call(&self, name: &str, mut args: Value) -> Result<Answer, ToolError> {
         let Some(tool) = self.find(name) else {
-            let near = crate::name::nearest(name, self.names(), 3);
+            let near = nearest(name, self.names(), 3);
             return Err(ToolError::Respond {
                 code: ToolErrorCode::UnknownTool,
                 message: format!("there is no tool `{}`", clean_name(name)),

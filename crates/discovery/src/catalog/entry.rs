@@ -3,7 +3,7 @@
 use globset::Glob;
 use indexmap::IndexMap;
 use prospector_core::Problem;
-use prospector_core::name::{is_similar, is_slip, nearest};
+use prospector_core::name::{is_slip, nearest};
 use prospector_core::problem::Severity;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -324,7 +324,7 @@ pub(super) fn check_folder(fields: &mut Fields<'_>, written: FolderEntry) -> Opt
 
 /// Suggests the word that may be meant, if one is similar.
 fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let near = nearest(word, known, 1).pop().filter(|near| is_similar(word, near));
+    let near = nearest(word, known, 1).pop();
     near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default()
 }
 
