@@ -239,6 +239,9 @@ impl DiscoveryTools {
 
 /// Returns the subject of a tool, in the plural.
 fn subject(tool: &str) -> &'static str {
+    if [SearchAll::NAME, "describe", "list", "sample"].contains(&tool) {
+        return "entries";
+    }
     let subjects = [
         ("metric", "metrics"),
         ("verified", "verified queries"),
