@@ -200,6 +200,8 @@ fn parses_urls_and_allowed_hosts() {
 fn reports_invalid_yaml_with_its_line() {
     let error = parse(Path::new("c.yaml"), "databases:\n  - path: [a\nx: {", &|_| None).unwrap_err();
     assert_eq!(error.to_string(), "c.yaml:3: not valid YAML: illegal placement of ':' indicator");
+    let error = parse(Path::new("c.yaml"), "databases:\n- path: a.db\n  description: a: b\n", &|_| None).unwrap_err();
+    assert!(error.to_string().ends_with("put a text that contains `: ` in quotes"), "{error}");
     let error = parse(Path::new("c.yaml"), "- a\n", &|_| None).unwrap_err();
     assert_eq!(error.to_string(), "c.yaml:1: the catalog must be a mapping, not a list");
     let (file, problems) = read("# only a comment\n");
