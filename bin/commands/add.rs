@@ -41,7 +41,7 @@ pub(crate) async fn add(args: AddArgs, settings: &Settings) -> anyhow::Result<Ex
     output::problems(&left_out, true);
     let before =
         std::fs::read_to_string(&path).with_context(|| format!("cannot read the catalog {}", path.display()))?;
-    let mut found = leave_out_included(found, &path, settings)?;
+    let mut found = skip_included(found, &path, settings)?;
     if found.is_empty() {
         let added = Added { catalog: path, added: found, problems: Vec::new(), variables: Vec::new() };
         return print(&added, "nothing was changed", args.format);
@@ -84,7 +84,7 @@ fn print(added: &Added, note: &str, format: Option<ReportFormat>) -> anyhow::Res
 }
 
 /// Reports the sources that the catalog already includes, and returns the others.
-fn leave_out_included(found: Vec<Finding>, path: &Path, settings: &Settings) -> anyhow::Result<Vec<Finding>> {
+fn skip_included(found: Vec<Finding>, path: &Path, settings: &Settings) -> anyhow::Result<Vec<Finding>> {
     let included = find_included(path, &found, &options(settings)?).map_err(with_advice);
     let included = included.context("the catalog cannot be used")?;
     let mut others = Vec::new();

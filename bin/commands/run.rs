@@ -61,7 +61,7 @@ pub(super) fn print(run: &Run, format: FormatName) -> anyhow::Result<Exit> {
         FormatName::Json => {
             output::json(&run.truncate())?;
             // The printed run has no steps that were not run.
-            run.left_out().iter().for_each(|left| output::say(left));
+            run.describe_skipped().iter().for_each(|skipped| output::say(skipped));
         }
         FormatName::Text => output::text(&run.text())?,
     }

@@ -159,7 +159,7 @@ impl Run {
     }
 
     /// Describes the steps that were not run because the run was to stop before them.
-    pub fn left_out(&self) -> Option<String> {
+    pub fn describe_skipped(&self) -> Option<String> {
         if self.stopped != Some(Stop::Asked) {
             return None;
         }
