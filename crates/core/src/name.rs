@@ -50,9 +50,13 @@ pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>, 
     near.take(limit).map(|scored| scored.1.to_owned()).collect()
 }
 
-/// Returns up to `limit` of `candidates`, the most similar to `wanted` first, also if none is similar.
+/// Returns up to `limit` of `candidates`, the most similar to `wanted` first, also if none is similar. Never empty if there are candidates.
 pub fn rank<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<String> {
-    score(wanted, candidates).into_iter().take(limit).map(|scored| scored.1.to_owned()).collect()
+    let scored = score(wanted, candidates);
+    // Next to a close name, distant ones only distract.
+    let best = scored.first().map_or(0.0, |scored| scored.0);
+    let close = scored.into_iter().filter(|scored| scored.0 >= best - 0.25);
+    close.take(limit).map(|scored| scored.1.to_owned()).collect()
 }
 
 /// Suggests names for an unknown one: the similar ones, or all of them if they are few. Returns `None` without either.
