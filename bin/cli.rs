@@ -29,6 +29,7 @@ pub(crate) use report::ReportArgs;
 pub(crate) use serve::{McpArgs, ServeArgs};
 pub(crate) use sources::{SourcesArgs, SourcesCommand};
 pub(crate) use test::{TestArgs, TestFormat};
+pub(crate) use values::reword;
 pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName, ReportFormat, TransformerName};
 use values::{kind, mode, platform};
 

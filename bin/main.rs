@@ -40,7 +40,7 @@ enum Exit {
 
 fn main() -> ExitCode {
     output::catch_panics();
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| cli::reword(error).exit());
     if let Command::QueryWorker = cli.command {
         return commands::query_worker();
     }

@@ -130,7 +130,21 @@ fn write(text: &str) -> anyhow::Result<bool> {
 
 /// Writes a message to standard error.
 pub(crate) fn say(text: &str) {
-    note(&visible(text));
+    note(&visible(&without_error_numbers(text)));
+}
+
+/// Removes the numbers of errors of the operating system, which follow their texts: ` (os error 2)`.
+fn without_error_numbers(text: &str) -> String {
+    const MARK: &str = " (os error ";
+    let mut parts = text.split(MARK);
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => plain.push_str(rest),
+            _ => plain.extend([MARK, part]),
+        }
+    }
+    plain
 }
 
 /// Writes an event to standard error as one line of JSON.

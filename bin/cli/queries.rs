@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::ReportFormat;
+use super::{ReportFormat, values::ValueError};
 
 /// `planner queries`
 #[derive(Debug, Args)]
@@ -57,9 +57,9 @@ pub(crate) enum QueriesCommand {
 }
 
 /// Parses `name=value`.
-fn setting(text: &str) -> Result<(String, String), clap::Error> {
+fn setting(text: &str) -> Result<(String, String), ValueError> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),
-        _ => Err(clap::Error::raw(clap::error::ErrorKind::InvalidValue, "write NAME=VALUE")),
+        _ => Err(ValueError::Setting),
     }
 }

@@ -1,13 +1,18 @@
 //! Types of flag values.
 
-use std::{fmt, path::PathBuf};
+use std::{error::Error as _, fmt, net::AddrParseError, num::ParseIntError, path::PathBuf};
 
-use clap::ValueEnum;
+use clap::{
+    CommandFactory, ValueEnum,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
 use prospector_agent::ask::Platform;
 use prospector_core::Kind;
 use prospector_discovery::{Profile, prompt::PromptForm};
 use prospector_llm::purpose::Mode;
 use prospector_search::ranking::Ranker;
+
+use super::Cli;
 
 /// The embedder that computes vectors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +53,9 @@ pub(crate) enum ValueError {
          a model (such as ./minilm)"
     )]
     Embedder,
+    /// Not a setting.
+    #[error("write NAME=VALUE")]
+    Setting,
     /// The flag takes one of a few names.
     #[error("the {what} are {}", names.join(", "))]
     Name {
@@ -56,6 +64,22 @@ pub(crate) enum ValueError {
         /// The valid names.
         names: Vec<&'static str>,
     },
+}
+
+/// Replaces the error of an invalid number or address by one in plain words.
+pub(crate) fn reword(error: clap::Error) -> clap::Error {
+    let advice = match error.source() {
+        Some(source) if source.is::<ParseIntError>() => "write a whole number, such as 10",
+        Some(source) if source.is::<AddrParseError>() => "write an IP address and a port, such as 127.0.0.1:7474",
+        _ => return error,
+    };
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.as_str(),
+        _ => "",
+    };
+    let (argument, value) = (text(ContextKind::InvalidArg), text(ContextKind::InvalidValue));
+    let message = format!("invalid value '{value}' for '{argument}': {advice}");
+    Cli::command().error(ErrorKind::ValueValidation, message)
 }
 
 impl EmbedderName {

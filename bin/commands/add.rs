@@ -1,18 +1,20 @@
 //! `planner add`: adds a source to the catalog if it can be opened.
 
+use std::path::Path;
+
 use anyhow::Context as _;
 use prospector_core::Problem;
 use prospector_core::record::ResourceKind;
 use prospector_discovery::{
     Catalog, CatalogOptions,
-    sources::{CatalogSource, Finding, FindingKind, Secret, add_entry, locate, write_file},
+    sources::{CatalogSource, Finding, FindingKind, Secret, add_entry, find_included, locate, write_file},
 };
 use serde::Serialize;
 
 use super::{init, options, with_advice};
 use crate::{
     Exit,
-    cli::AddArgs,
+    cli::{AddArgs, ReportFormat},
     output,
     report::Report,
     settings::{self, Settings},
@@ -32,15 +34,20 @@ struct Added {
 pub(crate) async fn add(args: AddArgs, settings: &Settings) -> anyhow::Result<Exit> {
     anyhow::ensure!(!settings.has_sources(), "pass the source without --on");
     let path = settings.catalog_file()?.to_owned();
-    let folder = path.parent().unwrap_or(std::path::Path::new("")).to_owned();
-    let (mut found, left_out) = locate(std::slice::from_ref(&args.source))?;
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    let (found, left_out) = locate(std::slice::from_ref(&args.source))?;
     output::problems(&left_out, true);
+    let before =
+        std::fs::read_to_string(&path).with_context(|| format!("cannot read the catalog {}", path.display()))?;
+    let mut found = skip_included(found, &path, settings)?;
+    if found.is_empty() {
+        let added = Added { catalog: path, added: found, problems: Vec::new(), variables: Vec::new() };
+        return print(&added, "nothing was changed", args.format);
+    }
     let mut secrets: Vec<Secret> = Vec::new();
     for finding in &mut found {
         secrets.extend(finding.take_secret()?);
     }
-    let before =
-        std::fs::read_to_string(&path).with_context(|| format!("cannot read the catalog {}", path.display()))?;
     refuse_names(&found, settings).await?;
     let (mut text, mut lines) = (before, Vec::new());
     for finding in &found {
@@ -59,12 +66,28 @@ pub(crate) async fn add(args: AddArgs, settings: &Settings) -> anyhow::Result<Ex
     for variable in &variables {
         output::say(&format!("note: set {variable} before you start planner; the catalog only names it"));
     }
-    let table = init::list(&found);
     let note = format!("added to {}", path.display());
-    Report::new(&Added { catalog: path, added: found, problems, variables }, table)?
-        .with_note(note)
-        .print(args.format)?;
+    print(&Added { catalog: path, added: found, problems, variables }, &note, args.format)
+}
+
+/// Prints the added entries.
+fn print(added: &Added, note: &str, format: Option<ReportFormat>) -> anyhow::Result<Exit> {
+    Report::new(added, init::list(&added.added))?.with_note(note).print(format)?;
     Ok(Exit::Good)
+}
+
+/// Reports the sources that the catalog already includes, and returns the others.
+fn skip_included(found: Vec<Finding>, path: &Path, settings: &Settings) -> anyhow::Result<Vec<Finding>> {
+    let included = find_included(path, &found, &options(settings)?).map_err(with_advice);
+    let included = included.context("the catalog cannot be used")?;
+    let mut others = Vec::new();
+    for (finding, line) in found.into_iter().zip(included) {
+        match line {
+            Some(line) => output::say(&format!("note: {} is already in {}:{line}", finding.address, path.display())),
+            None => others.push(finding),
+        }
+    }
+    Ok(others)
 }
 
 /// Refuses a name that the catalog already uses.
@@ -91,7 +114,7 @@ async fn refuse_names(found: &[Finding], settings: &Settings) -> anyhow::Result<
 
 /// Returns the problems of the new lines of a catalog.
 async fn check(
-    path: &std::path::Path,
+    path: &Path,
     text: &str,
     lines: &[usize],
     secrets: &[Secret],

@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use anyhow::Context as _;
 use prospector_agent::{Models, Planner, ask::Answered, session::Session};
+use prospector_core::name::nearest;
 use prospector_discovery::DiscoveryTools;
 use prospector_llm::purpose::Mode;
 use serde_json::json;
@@ -78,8 +79,10 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
                 Err(error) => Err(error),
             },
             _ if command.starts_with('/') => {
-                let near = prospector_core::name::nearest(command, COMMANDS.iter().map(|(name, _)| *name), 1);
-                Err(anyhow::anyhow!("unknown command {command}; did you mean {}?", near.join(" ")))
+                let near = nearest(command, COMMANDS.iter().map(|(name, _)| *name), 1);
+                let advice = near.first().map(|near| format!("did you mean {near}?"));
+                let advice = advice.as_deref().unwrap_or("/help lists the commands");
+                Err(anyhow::anyhow!("unknown command {command}; {advice}"))
             }
             _ => {
                 let asked = Asker { args: &args.answering, limits, planner: &planner };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use prospector_agent::session::Session;
 use prospector_core::Problem;
-use prospector_core::tool::{Answer, ToolError};
+use prospector_core::tool::{Answer, ToolError, ToolErrorCode};
 use prospector_discovery::{
     DiscoveryTools, Profile,
     prompt::{PromptBuilder, PromptForm, PromptTokens},
@@ -65,7 +65,13 @@ pub(super) async fn answer(
     let tools = DiscoveryTools::new(&catalog, profile.unwrap_or(Profile::Full));
     // Tools that run queries start an engine, so they are created only if one of them is called.
     let tools = if tools.effect(tool).is_some() { tools } else { tools.with_engine(&catalog.engine()) };
-    show_all(tools.call(tool, arguments).await, &catalog.engine(), format).await
+    let called = tools.call(tool, arguments).await.map_err(|error| match error {
+        ToolError::Respond { code: code @ ToolErrorCode::UnknownTool, message, suggestion: None } => {
+            ToolError::Respond { code, message, suggestion: Some("`planner tools` lists the tools".to_owned()) }
+        }
+        other => other,
+    });
+    show_all(called, &catalog.engine(), format).await
 }
 
 /// Prints the answer of a tool, with all rows if it runs a query.
@@ -200,7 +206,7 @@ async fn check_files(format: Option<ReportFormat>, settings: &Settings) -> anyho
     let mut report = check(&state).await.map_err(with_advice)?;
     let sessions = state.join("sessions.sqlite");
     if sessions.exists() {
-        let fault = Session::check_store(&state).await.err().map(|error| error.to_string());
+        let fault = Session::check_store(&state).await.err().map(|error| error.reason());
         report.add(&sessions, fault, "restore the file from a backup, or move it away; nothing was deleted");
     }
     output::problems(&report.damage, true);

@@ -11,7 +11,12 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::plural;
-use crate::{cli::ReportFormat, report::Report, table::Table};
+use crate::{
+    cli::ReportFormat,
+    output,
+    report::{Report, usual_format},
+    table::Table,
+};
 
 /// Number of blocks that are read ahead.
 const BLOCKS_AHEAD: usize = 4;
@@ -115,7 +120,8 @@ fn single(databases: &[String], is_native: bool) -> Option<String> {
     }
 }
 
-/// Prints the answer of a tool with all rows of its query; returns false if it has no query.
+/// Prints the answer of a tool with all rows of its query, and its warnings on standard error unless the answer contains them; returns
+/// false if it has no query.
 ///
 /// # Errors
 /// If the query fails, or the rows cannot be written.
@@ -129,11 +135,12 @@ pub(super) async fn print(answer: &Value, engine: &Arc<Engine>, format: Option<R
     if let Some(fields) = whole.as_object_mut() {
         fields.remove("next");
     }
-    let warnings = whole["warnings"].as_array().cloned().unwrap_or_default();
-    let mut report = Report::new(&whole, table)?.in_rows().with_note(plural(count, "row"));
-    for warning in warnings.iter().filter_map(Value::as_str) {
-        report = report.with_note(format!("warning: {warning}"));
+    let format = format.unwrap_or_else(usual_format);
+    Report::new(&whole, table)?.in_rows().with_note(plural(count, "row")).print(Some(format))?;
+    // JSON contains them.
+    if format != ReportFormat::Json {
+        let warnings = whole["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        warnings.for_each(|warning| output::say(&format!("warning: {warning}")));
     }
-    report.print(format)?;
     Ok(true)
 }

@@ -29,6 +29,11 @@ pub(crate) async fn run(args: RunArgs, settings: &Settings) -> anyhow::Result<Ex
         (None, Some(earlier)) => earlier.plan(),
         (None, None) => anyhow::bail!("pass a plan, or an earlier run with --resume"),
     };
+    if let Some(last) = args.until {
+        let numbers: Vec<String> = plan.plan.steps.iter().map(|step| step.number.to_string()).collect();
+        let is_there = numbers.contains(&last.to_string());
+        anyhow::ensure!(is_there, "--until: the plan has no step {last}; its steps are {}", numbers.join(", "));
+    }
     let (catalog, _) = open(settings, Opening::Use).await?;
     let talkative = !args.quiet && output::is_watched();
     let observe = move |step: &StepRun| {
@@ -53,7 +58,11 @@ pub(super) fn keep(run: &mut Run, settings: &Settings) -> anyhow::Result<()> {
 /// Prints a run.
 pub(super) fn print(run: &Run, format: FormatName) -> anyhow::Result<Exit> {
     match format {
-        FormatName::Json => output::json(&run.truncate())?,
+        FormatName::Json => {
+            output::json(&run.truncate())?;
+            // The printed run has no steps that were not run.
+            run.describe_skipped().iter().for_each(|skipped| output::say(skipped));
+        }
         FormatName::Text => output::text(&run.text())?,
     }
     Ok(if run.ok { Exit::Good } else { Exit::NotVerified })

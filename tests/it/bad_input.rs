@@ -301,7 +301,10 @@ fn reports_invalid_usage() {
     check(&["plan", "x", "--max-round", "5"], "--max-rounds");
     check(&["plan", "x", "--mode", "sloppy"], "auditable, exploratory, knowledge");
     check(&["plan", "x", "--max-rounds", "1"], "2..=100");
-    check(&["plan", "x", "--max-calls", "many"], "--max-calls");
+    check(&["plan", "x", "--max-calls", "many"], "'--max-calls <N>': write a whole number");
+    check(&["health", "nowhere"], "write an IP address and a port");
+    let ran = estate.run(["run", "nowhere.json"]);
+    assert!(!ran.complaint(2).contains("os error"), "{}", ran.err);
     check(&["search", "x", "--kind", "tabel"], "table, operation, document, fact, skill");
     check(&["search", "x", "--embedder", "magic"], "static, none");
     // Builds with and without transformers report what they do not support.

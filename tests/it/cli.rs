@@ -328,7 +328,7 @@ fn check_rejects_files_that_are_not_plans() {
         assert!(complaint.contains(expected) && complaint.contains("standard input"), "{input}: {complaint}");
     };
     check("no plan at all", "is not JSON");
-    check("", "is not JSON");
+    check("", "it is empty");
     check("[]", "is not a plan");
     check("{\"answer\": 42}", "`plan` with `steps`");
     check("{\"plan\": {\"steps\": [{\"number\": \"one\"}]}}", "is not a plan");

@@ -235,8 +235,34 @@ fn add_keeps_comments() {
         assert_eq!(fs::read(folder.path("catalog.yaml")).unwrap(), text);
     };
     check("postgres://me:s3cret@127.0.0.1:9/crm", "cannot be opened; nothing was changed");
-    check("data/web_metrics.csv", "the catalog already has an entry `web_metrics`");
+    folder.write("other.csv", b"a,b\n1,2\n");
+    check("web_metrics=other.csv", "the catalog already has an entry `web_metrics`");
     check("nowhere.csv", "no such file or folder");
+}
+
+#[test]
+fn add_leaves_out_what_the_catalog_includes() {
+    let folder = Folder::new();
+    folder.write("data/days/one.csv", b"a,b\n1,2\n");
+    let before =
+        "databases:\n- path: data/music_store.sqlite\n- path: data/days/*.csv\ndocuments:\n- path: data/rules\n";
+    folder.write("catalog.yaml", before.as_bytes());
+    for (source, line) in [
+        ("data/music_store.sqlite", 2),
+        ("shop=data/days/../music_store.sqlite", 2),
+        ("data/days/one.csv", 3),
+        ("data/rules", 5),
+        ("data/rules/business_rules.md", 5),
+    ] {
+        let ran = folder.run(&["add", source]);
+        assert_eq!(ran.json(0)["added"], json!([]), "{source}");
+        assert!(ran.err.contains(&format!("is already in catalog.yaml:{line}")), "{source}: {}", ran.err);
+        assert_eq!(fs::read_to_string(folder.path("catalog.yaml")).unwrap(), before);
+    }
+    let ran = folder.run(&["add", "data"]);
+    let added = ran.json(0);
+    let names: Vec<&str> = items(&added["added"]).iter().filter_map(|entry| entry["name"].as_str()).collect();
+    assert_eq!(names, ["web_metrics"], "{}", ran.err);
 }
 
 #[test]

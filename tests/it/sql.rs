@@ -57,6 +57,25 @@ fn query_tools_are_called_by_name_and_listed_on_request() {
 }
 
 #[test]
+fn formats_without_warnings_print_them_on_standard_error() {
+    let estate = Estate::sample();
+    let request = json!({"database": "music_store", "table": "invoices", "measures": [{"aggregation": "count"}],
+                         "filters": [{"column": "bill_cntry", "op": "eq", "value": "Brasil"}]});
+    let request = request.to_string();
+    for format in ["csv", "jsonl", "md", "table"] {
+        for args in [
+            vec!["sql", "SELECT COUNT(*) FROM music_store.invoices WHERE bill_cntry = 'Brasil'"],
+            vec!["metrics", "query", "gross_revenue", "--filter", "country = 'Brasil'"],
+            vec!["call", "query_datasource", &request],
+        ] {
+            let ran = estate.run(args.iter().chain(&["--format", format]));
+            let warning = "warning: no value 'Brasil' in `invoices.bill_cntry`";
+            assert_eq!((ran.code, ran.err.matches(warning).count()), (Some(0), 1), "{args:?} {format}: {}", ran.err);
+        }
+    }
+}
+
+#[test]
 fn the_answers_of_a_file_of_queries_are_written() {
     let estate = Estate::sample();
     let (queries, out) = (estate.state().join("../queries.jsonl"), estate.state().join("../answers.jsonl"));

@@ -125,7 +125,14 @@ fn a_damaged_store_does_not_affect_others() {
     }
     let checked = estate.run(["refresh", "--check"]);
     let places = checked.json(2)["damage"].to_string();
-    assert!(places.contains("facts.sqlite") && places.contains("sessions.sqlite"), "{places}");
+    for name in ["facts.sqlite", "sessions.sqlite"] {
+        assert_eq!(
+            (places.matches(name).count(), checked.err.matches(name).count()),
+            (1, 1),
+            "{places}\n{}",
+            checked.err
+        );
+    }
     let report = estate.run(["refresh"]).json(2);
     assert!(report["problems"].to_string().contains("the fact store is damaged"), "{report}");
     let ran = estate.run(["search", "age of a pet"]);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use clap::ValueEnum;
+use prospector_core::name::suggest;
 use prospector_engine::query::split_script;
 
 use super::{RowPrinter, SqlSession, is_comment};
@@ -162,8 +163,8 @@ pub(super) async fn command(line: &str, session: &SqlSession<'_>, printer: &mut 
             return Ok(Done::Answered);
         }
         _ => {
-            let near = prospector_core::name::nearest(name, COMMANDS.iter().map(|(name, _)| *name), 1);
-            anyhow::bail!("unknown command `{name}`; did you mean `{}`?", near.join(" "));
+            let near = suggest(name, COMMANDS.iter().map(|(name, _)| *name));
+            anyhow::bail!("unknown command `{name}`; {}", near.as_deref().unwrap_or("`.help` lists the commands"));
         }
     };
     Ok(if run_one(&statement, session, printer).await? { Done::Answered } else { Done::Failed })

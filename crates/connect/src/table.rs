@@ -162,6 +162,9 @@ pub struct Column {
     /// The unit of its values, such as `EUR`, `%` or `ms`; empty if it is not declared.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
+    /// Whether it contains personal data (PII): its values are shown in results of queries only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_personal: bool,
 }
 
 impl Column {

@@ -15,6 +15,7 @@ mod file;
 pub(crate) mod file_schema;
 mod fiscal_year;
 pub(crate) mod health;
+pub(crate) mod included;
 mod instructions;
 pub(crate) mod mcp;
 mod meaning;

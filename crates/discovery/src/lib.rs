@@ -47,6 +47,7 @@ pub mod sources {
         catalog::{
             CatalogSource,
             edit::{EditError, add_entry, write_file},
+            included::find_included,
             mcp::review::{PartChange, ServerState, ToolChange, approve},
             proposed_joins::{ProposedJoin, ProposedJoins, declare_joins, propose_joins},
         },

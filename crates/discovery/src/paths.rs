@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use globset::GlobBuilder;
 use prospector_connect::source::unpacked_path;
 use prospector_core::Problem;
-use prospector_core::name::nearest;
+use prospector_core::name::{nearest, rank};
 use tokio_util::sync::CancellationToken;
 use walkdir::WalkDir;
 
@@ -125,18 +125,26 @@ pub(crate) fn files(
     None
 }
 
-/// Returns what to write instead of a missing path: the closest name in the same folder.
+/// Returns what to write instead of a missing path: a similar name in the same folder.
 pub(crate) fn advise_path(path: &Path) -> String {
     nearest_file(path).map_or("correct the path".into(), |name| format!("did you mean `{name}`?"))
 }
 
-/// Returns the file in the same folder whose name is closest to a missing one.
+/// Returns the file in the same folder whose name is similar to a missing one.
 pub(crate) fn nearest_file(path: &Path) -> Option<String> {
     let wanted = path.file_name()?.to_string_lossy();
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let files = std::fs::read_dir(folder).ok()?.flatten().take(MAX_COMPARED);
     let names: Vec<String> = files.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    nearest(&wanted, names.iter().map(String::as_str), 1).pop()
+    // Unrelated files share their extension.
+    let stems: Vec<String> = names.iter().map(|name| stem(name)).collect();
+    let near = nearest(&stem(&wanted), stems.iter().map(String::as_str), 1).pop()?;
+    let same = names.iter().zip(&stems).filter(|(_, stem)| **stem == near).map(|(name, _)| name.as_str());
+    rank(&wanted, same, 1).pop()
+}
+
+fn stem(name: &str) -> String {
+    Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Adds a path, and everything below it, to the watched files. Returns `None` if a folder cannot be listed, at more than [`MAX_WATCHED`]

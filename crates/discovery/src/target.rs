@@ -294,7 +294,10 @@ impl TargetResolver {
         ToolError::Respond {
             code: ToolErrorCode::NotFound,
             message: format!("unknown catalog entry `{}`", shorten(&clean_name(id))),
-            suggestion: Some(format!("did you mean {near}? search finds more")),
+            suggestion: Some(match near.is_empty() {
+                true => "search finds entries".to_owned(),
+                false => format!("did you mean {near}? search finds more"),
+            }),
         }
     }
 }

@@ -201,8 +201,8 @@ impl DiscoveryTools {
         max_tokens: usize,
     ) -> Result<Answer, ToolError> {
         let (Some(name), Some(targets)) = (catalog.resolve(kind, id), &self.targets) else {
-            let near = catalog.nearest(kind, id);
-            return Err(ToolError::not_found(kind.as_str(), id, near.iter().map(String::as_str)));
+            let names = catalog.list_candidates(kind, id);
+            return Err(ToolError::not_found(kind.as_str(), id, names.iter().map(String::as_str)));
         };
         targets.show(&targets.of_kind(kind, name)?, Detail::default(), max_tokens).await
     }
@@ -239,6 +239,9 @@ impl DiscoveryTools {
 
 /// Returns the subject of a tool, in the plural.
 fn subject(tool: &str) -> &'static str {
+    if [SearchAll::NAME, "describe", "list", "sample"].contains(&tool) {
+        return "entries";
+    }
     let subjects = [
         ("metric", "metrics"),
         ("verified", "verified queries"),

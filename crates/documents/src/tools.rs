@@ -179,7 +179,8 @@ fn wrong_section(document: &Document, error: &DocumentError) -> ToolError {
                 format!("its sections are {}", quoted(&names))
             } else {
                 let near = prospector_core::name::nearest(section, names.iter().map(String::as_str), MAX_NAMES / 2);
-                format!("did you mean {}? it has {} sections", quoted(&near), names.len())
+                let near = if near.is_empty() { String::new() } else { format!("did you mean {}? ", quoted(&near)) };
+                format!("{near}it has {} sections", names.len())
             }
         }
         DocumentError::Search { .. } => String::new(),

@@ -149,21 +149,13 @@ fn list_columns(tables: &[&Table]) -> String {
     }
 }
 
-/// The minimum similarity of a suggested name.
-const MIN_SIMILARITY: f64 = 0.7;
-
 /// The maximum number of listed columns.
 const MAX_LISTED_COLUMNS: usize = 20;
 
 /// Returns the columns with similar names, as `table.column`.
 fn nearest_columns(name: &str, tables: &[&Table]) -> Vec<String> {
     let columns = || tables.iter().flat_map(|table| table.columns.iter().map(move |column| (table, &column.name)));
-    let is_near = |column: &String| {
-        let (column, name) = (column.to_lowercase(), name.to_lowercase());
-        column.contains(&name) || strsim::jaro_winkler(&column, &name) >= MIN_SIMILARITY
-    };
-    let mut near = nearest(name, columns().map(|(_, column)| column.as_str()), 3);
-    near.retain(is_near);
+    let near = nearest(name, columns().map(|(_, column)| column.as_str()), 3);
     let mut shown: Vec<String> = near
         .iter()
         .filter_map(|near| columns().find(|(_, column)| *column == near))

@@ -330,7 +330,11 @@ pub(crate) fn column<'a>(table: &'a Table, name: &str) -> Result<&'a Column, Fai
     exact.or_else(|| table.column(name)).ok_or_else(|| {
         let failure = Failure::new(FailureCode::UnknownColumn, format!("unknown column `{name}` in `{}`", table.name));
         let names = table.columns.iter().map(|column| column.name.as_str());
-        failure.suggest_nearest(name, names, "the table has no columns")
+        let otherwise = match table.columns.is_empty() {
+            true => "the table has no columns",
+            false => "`DESCRIBE table` lists the columns of a table",
+        };
+        failure.suggest_nearest(name, names, otherwise)
     })
 }
 

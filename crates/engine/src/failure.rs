@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use prospector_core::name::nearest;
+use prospector_core::name::suggest;
 use prospector_core::tool::ToolError;
 /// Why a query was rejected or failed.
 pub use prospector_core::tool::ToolErrorCode as FailureCode;
@@ -40,17 +40,17 @@ impl Failure {
         self
     }
 
-    /// Suggests the known names that are nearest to the wanted one; `otherwise` without any, unless it is empty.
+    /// Suggests the known names that are similar to the wanted one, or all if they are few; otherwise adds `otherwise`, unless it is empty.
     pub(crate) fn suggest_nearest<'a>(
         self,
         wanted: &str,
         known: impl IntoIterator<Item = &'a str>,
         otherwise: &str,
     ) -> Self {
-        match nearest(wanted, known, 3).as_slice() {
-            [] if otherwise.is_empty() => self,
-            [] => self.advise(otherwise),
-            near => self.advise(format!("did you mean {}?", quote_names(near))),
+        match suggest(wanted, known) {
+            Some(suggestion) => self.advise(suggestion),
+            None if otherwise.is_empty() => self,
+            None => self.advise(otherwise),
         }
     }
 

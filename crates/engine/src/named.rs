@@ -11,6 +11,7 @@ use sqlparser::ast::{
 use sqlparser::tokenizer::{Location, Span, Token, Tokenizer};
 
 use crate::position::Positions;
+use crate::source::LIST_TABLES;
 use crate::syntax::{idents, last_part};
 use crate::{Dialect, Failure, FailureCode};
 
@@ -93,7 +94,11 @@ pub(crate) fn find(named: &[NamedQuery], written: &ObjectName) -> Result<Option<
     let all: Vec<String> = of_schema().map(|(_, query)| query.id()).collect();
     let id = format!("{}.{wanted}", schema.as_str());
     let failure = Failure::new(FailureCode::UnknownTable, format!("unknown table `{written}`"));
-    Err(failure.suggest_nearest(&id, all.iter().map(String::as_str), &format!("the catalog has no {schema}")))
+    let otherwise = match all.is_empty() {
+        true => format!("the catalog has no {schema}"),
+        false => LIST_TABLES.to_owned(),
+    };
+    Err(failure.suggest_nearest(&id, all.iter().map(String::as_str), &otherwise))
 }
 
 /// Returns the name of the subset for a named query whose rows are read first.

@@ -82,5 +82,9 @@ pub(crate) struct ResolvedTable {
 /// Returns the failure for an unknown database, with the nearest names.
 pub(crate) fn unknown_database(sources: &[Arc<Source>], name: &str) -> Failure {
     let failure = Failure::new(FailureCode::UnknownDatabase, format!("unknown database `{name}`"));
-    failure.suggest_nearest(name, sources.iter().map(|source| source.name.as_str()), "there is no database")
+    let otherwise = match sources.is_empty() {
+        true => "there is no database",
+        false => "`SHOW DATABASES` lists all databases",
+    };
+    failure.suggest_nearest(name, sources.iter().map(|source| source.name.as_str()), otherwise)
 }

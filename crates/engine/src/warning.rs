@@ -40,6 +40,9 @@ const MAX_MESSAGE_CHARS: usize = 300;
 /// The maximum length of a suggestion in characters.
 const MAX_SUGGESTION_CHARS: usize = 200;
 
+/// The suggestion in place of values of a column with personal data.
+const PERSONAL: &str = "similar values are not shown: the column is marked as personal data";
+
 /// The examined query, and its warnings.
 struct Case<'a> {
     probe: Probe<'a>,
@@ -50,6 +53,8 @@ struct Case<'a> {
     is_empty: bool,
     /// Whether the answer has more rows than are shown, or is not known yet.
     is_long: bool,
+    /// Whether it reads a table with personal data.
+    is_personal: bool,
     /// Comparisons with a constant result, as written; filters on them are not examined further.
     constant: Vec<String>,
     found: Vec<QueryWarning>,
@@ -125,6 +130,7 @@ impl Engine {
             dialect,
             is_empty: rows.is_none_or(result::is_empty),
             is_long: rows.is_none_or(|rows| rows.has_more || rows.rows.len() > 1),
+            is_personal: plan.tables().iter().any(|table| table.columns.iter().any(|column| column.is_personal)),
             constant: Vec::new(),
             found: Vec::new(),
         };

@@ -72,7 +72,7 @@ impl Executor {
         }
         run.result = run.steps.iter().rev().find(|step| step.has_rows()).map(|step| step.step.number);
         run.derivation = derive(&run.steps);
-        run.ok = run.stopped.is_none() && run.verification.ok && !run.steps.is_empty();
+        run.ok = matches!(run.stopped, None | Some(Stop::Asked)) && run.verification.ok && !run.steps.is_empty();
         run.comparison = options.compare.as_ref().map(|earlier| {
             let now = read_back(&run);
             Comparison::of(earlier, now.as_ref().unwrap_or(&run))

@@ -6,6 +6,9 @@ use serde_json::Value;
 /// The text is not a plan.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
+    /// It is empty.
+    #[error("it is empty")]
+    Empty,
     /// It is not valid JSON.
     #[error("it is not JSON: {0}")]
     Syntax(serde_json::Error),
@@ -23,6 +26,9 @@ pub enum ReadError {
 /// # Errors
 /// If the text is not a plan, with the position in the text.
 pub fn read_plan(text: &str) -> Result<Plan, ReadError> {
+    if text.trim().is_empty() {
+        return Err(ReadError::Empty);
+    }
     let value: Value = serde_json::from_str(text).map_err(ReadError::Syntax)?;
     if value.pointer("/plan/steps").is_none() {
         return Err(ReadError::NoSteps);

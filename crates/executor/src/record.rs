@@ -26,7 +26,7 @@ pub struct Run {
     /// Clarifying questions of the plan to the user.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clarifications: Vec<String>,
-    /// Whether the plan is verified and every step was done.
+    /// Whether the plan is verified and every step up to the requested one was done.
     pub ok: bool,
     /// The steps that were run.
     pub steps: Vec<StepRun>,
@@ -156,6 +156,20 @@ impl Run {
             clarifications: self.clarifications.clone(),
             ..Plan::default()
         }
+    }
+
+    /// Describes the steps that were not run because the run was to stop before them.
+    pub fn describe_skipped(&self) -> Option<String> {
+        if self.stopped != Some(Stop::Asked) {
+            return None;
+        }
+        let left = self.plan.steps.iter().filter(|step| self.step(step.number).is_none());
+        let left: Vec<String> = left.map(|step| step.number.to_string()).collect();
+        let resume = if self.id.is_empty() { String::new() } else { format!(" Continue with --resume {}.", self.id) };
+        Some(match left.as_slice() {
+            [one] => format!("Stopped as requested: step {one} was not run.{resume}"),
+            more => format!("Stopped as requested: steps {} were not run.{resume}", more.join(", ")),
+        })
     }
 
     /// Returns the step whose rows are the result.

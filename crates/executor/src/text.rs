@@ -35,9 +35,7 @@ impl Run {
                 true => "The run stopped there.".to_owned(),
                 false => format!("The run stopped there. Correct the plan and continue with --resume {}.", self.id),
             }),
-            Some(Stop::Asked) => {
-                lines.push(format!("The run stopped there, as requested. Continue with --resume {}.", self.id))
-            }
+            Some(Stop::Asked) => lines.extend(self.describe_skipped()),
             Some(Stop::Cancelled) => lines.push("The run was interrupted.".to_owned()),
             Some(Stop::NotVerified) => lines.push("The plan was not run: it failed verification.".to_owned()),
             Some(Stop::NotExecutable) => {

@@ -28,7 +28,7 @@ impl FactError {
     }
 
     /// Returns the message without the path, for contexts that show it.
-    pub(crate) fn reason(&self) -> String {
+    pub fn reason(&self) -> String {
         match self {
             FactError::Invalid { .. } => self.to_string(),
             FactError::Store(error) => error.reason.clone(),

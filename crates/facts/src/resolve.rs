@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::HashSet};
 
-use prospector_core::name::{is_slip, nearest};
+use prospector_core::name::{is_slip, rank};
 use prospector_text::cut;
 
 use crate::{
@@ -198,7 +198,7 @@ fn unknown(asked: &QuestionWords, tables: &[&TermTable]) -> String {
         terms.iter().copied().filter(|term| stems(term).iter().any(|stem| asked.rest.contains(stem))).collect();
     let near: Vec<String> = match shared.as_slice() {
         [] => terms.into_iter().filter(|term| is_slip(&asked.term, term)).take(SHOWN).map(str::to_owned).collect(),
-        shared => nearest(&asked.term, shared.iter().copied(), SHOWN),
+        shared => rank(&asked.term, shared.iter().copied(), SHOWN),
     };
     let near: Vec<String> = near.iter().map(|term| format!("`{term}`")).collect();
     let near = if near.is_empty() { String::new() } else { format!(" Closest known terms: {}.", near.join(", ")) };

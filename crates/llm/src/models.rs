@@ -195,13 +195,14 @@ pub fn capability(name: &str) -> &'static ModelInfo {
 pub(crate) fn unknown(name: &str) -> LlmError {
     let near = nearest(name, MODELS.iter().map(|model| model.pattern), 3);
     let near: Vec<String> = near.iter().map(|pattern| format!("`{pattern}`")).collect();
+    let similar =
+        if near.is_empty() { String::new() } else { format!("similar known models are {}; ", near.join(", ")) };
     LlmError::UnknownModel {
         model: name.to_owned(),
         advice: format!(
-            "similar known models are {}; for a model of an OpenAI-compatible server set OPENAI_BASE_URL to its \
+            "{similar}for a model of an OpenAI-compatible server set OPENAI_BASE_URL to its \
              address (such as http://localhost:8000/v1); `anthropic/NAME`, `openai/NAME`, `gemini/NAME` and \
-             `ollama/NAME` select any model of that provider",
-            near.join(", ")
+             `ollama/NAME` select any model of that provider"
         ),
     }
 }

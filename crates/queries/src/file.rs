@@ -126,7 +126,7 @@ impl Reader<'_> {
     fn query(&mut self, name: &str, fields: &Map<String, Value>, sql: &str, sql_line: usize) -> Option<VerifiedQuery> {
         self.check_keys(fields, &KEYS, "the query", &[]);
         let question = self.text(fields, "question", &[]);
-        if question.is_none() && !fields.contains_key("question") {
+        if fields.get("question").is_none_or(Value::is_null) {
             self.fail(2, "there is no `question`", "add the question that the query answers: `question: ...`");
         }
         if sql.is_empty() {
@@ -157,26 +157,26 @@ impl Reader<'_> {
 
     fn check_keys(&mut self, fields: &Map<String, Value>, known: &[&str], what: &str, above: &[&str]) {
         for key in fields.keys().filter(|key| !known.contains(&key.as_str())) {
-            let near = nearest(key, known.iter().copied(), 1).pop().unwrap_or_default();
+            let near = nearest(key, known.iter().copied(), 1).pop();
+            let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
             let line = self.line(&[above, &[key]].concat());
-            let advice = format!("did you mean `{near}`? the keys are {}", known.join(", "));
+            let advice = format!("{near}the keys are {}", known.join(", "));
             self.fail(line, format!("{what} has an unknown key `{key}`"), advice);
         }
     }
 
     fn text(&mut self, fields: &Map<String, Value>, key: &str, above: &[&str]) -> Option<String> {
-        match fields.get(key)? {
-            Value::String(text) if !text.trim().is_empty() && text.chars().count() <= MAX_TEXT_CHARS => {
-                Some(one_line(text))
-            }
-            Value::Null => None,
+        let (reason, advice) = match fields.get(key)? {
+            Value::Null => return None,
+            Value::String(text) if text.trim().is_empty() => (format!("`{key}` is empty"), "write its text"),
+            Value::String(text) if text.chars().count() <= MAX_TEXT_CHARS => return Some(one_line(text)),
             _ => {
-                let line = self.line(&[above, &[key]].concat());
                 let reason = format!("`{key}` must be a text of at most {MAX_TEXT_CHARS} characters");
-                self.fail(line, reason, "shorten it to one line");
-                None
+                (reason, "shorten it to one line")
             }
-        }
+        };
+        self.fail(self.line(&[above, &[key]].concat()), reason, advice);
+        None
     }
 
     fn synonyms(&mut self, value: Option<&Value>) -> Vec<String> {
@@ -380,6 +380,8 @@ mod tests {
         check("---\nquestion: x\nSELECT 1", 1, "not closed");
         check("---\nquestion: a: b\n---\nSELECT 1", 2, "not valid YAML");
         check("---\nsynonyms: []\n---\nSELECT 1", 2, "no `question`");
+        check("---\nquestion:\n---\nSELECT 1", 2, "no `question`");
+        check("---\nquestion: ''\n---\nSELECT 1", 2, "`question` is empty");
         check("---\nquestion: x\n---\n\n", 4, "no SQL");
         check("---\nquestion: x\nsynonym: [y]\n---\nSELECT 1", 3, "did you mean `synonyms`");
         check(&WHOLE.replace("integer", "whole"), 10, "the types are text, integer");

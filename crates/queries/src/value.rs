@@ -1,7 +1,7 @@
 //! Values of parameters: parsing by type, and display.
 
 use chrono::NaiveDate;
-use prospector_core::name::nearest;
+use prospector_core::name::rank;
 use prospector_engine::query::Literal;
 use serde_json::Value;
 
@@ -109,7 +109,7 @@ pub(crate) fn admit(
                 (Some(known), None) => Ok(known.value.clone()),
                 _ => {
                     let all: Vec<String> = values.iter().map(|known| show(&known.value)).collect();
-                    let near = if all.len() <= 12 { all } else { nearest(&wanted, all.iter().map(String::as_str), 5) };
+                    let near = if all.len() <= 12 { all } else { rank(&wanted, all.iter().map(String::as_str), 5) };
                     Err(refuse(near.join(", ")))
                 }
             }

@@ -144,8 +144,11 @@ impl Recipe {
             Some(spelled) => *name = spelled.to_owned(),
             None => {
                 let near = nearest(name, subset.columns.iter().map(String::as_str), 3);
-                let near = near.join(", ");
-                wrong.push(format!("{place}: {} has no column `{name}` (did you mean {near}?)", subset.alias));
+                let advice = match near.as_slice() {
+                    [] => format!("its columns are {}", subset.columns.join(", ")),
+                    near => format!("did you mean {}?", near.join(", ")),
+                };
+                wrong.push(format!("{place}: {} has no column `{name}` ({advice})", subset.alias));
             }
         };
         spell(&mut self.left.key, left, "left.key");

@@ -37,7 +37,7 @@ pub struct ReportQuestion {
 pub fn read_questions(text: &str, place: &str) -> Result<(Questions, Vec<Problem>), ReportError> {
     let unreadable = |reason: String| ReportError::Questions { place: place.to_owned(), reason };
     let file: Value = serde_saphyr::from_str(text).map_err(|error| unreadable(error.to_string()))?;
-    let fields = file.as_object().ok_or_else(|| unreadable("it is not a mapping".into()))?;
+    let fields = file.as_object().ok_or_else(|| unreadable("it is not a mapping with a list of `questions`".into()))?;
     let mut problems = Vec::new();
     for key in fields.keys().filter(|key| !["title", "questions"].contains(&key.as_str())) {
         problems.push(Problem::error(format!("{place}: {key}"), "unknown key; expected `title` or `questions`"));

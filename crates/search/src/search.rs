@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use prospector_core::Kind;
-use prospector_core::name::nearest;
+use prospector_core::name::rank;
 use prospector_core::record::{ColumnValues, Hit, MissingLiteral, Record, Relevance};
 use prospector_core::work::compute;
 
@@ -74,7 +74,7 @@ impl Index {
         let mut ids: Vec<String> = weak.iter().chain(&rest).map(|ranked| ranked.record.id.clone()).collect();
         // For a single word, similar spelling is better evidence than similar meaning.
         if query.text.split_whitespace().count() == 1 {
-            ids = nearest(&query.text, ids.iter().map(String::as_str), 3);
+            ids = rank(&query.text, ids.iter().map(String::as_str), 3);
         }
         ids.truncate(3);
         let shown = match query.fill {

@@ -60,7 +60,7 @@ pub enum TransformerError {
         reason: String,
     },
     /// The model name is unknown.
-    #[error("unknown model `{name}`; did you mean one of {}?", nearest.join(", "))]
+    #[error("unknown model `{name}`{}", if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", nearest.join(", ")) })]
     Unknown {
         /// The requested name.
         name: String,

@@ -9,7 +9,6 @@ use prospector_connect::query::Aggregation;
 use prospector_connect::sql::Dialect;
 use prospector_connect::table::{Column, ColumnType, Table};
 use prospector_core::Problem;
-use prospector_core::name::nearest;
 use prospector_engine::query::aggregate::{read_expression, read_formula};
 
 use crate::model::{Declarations, Dimension, DimensionColumn, Entity, Join, Measure, Metric, MetricKind, StoredIn};
@@ -36,11 +35,7 @@ fn wrong(reason: impl Into<String>, advice: impl Into<String>) -> Wrong {
 }
 
 fn suggest<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
-    let near = nearest(name, known, 3);
-    match near.as_slice() {
-        [] => "correct the name".to_owned(),
-        near => format!("did you mean {}?", near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
-    }
+    prospector_core::name::suggest(name, known).unwrap_or_else(|| "correct the name".to_owned())
 }
 
 /// Returns the valid declarations, and the problems of the others.

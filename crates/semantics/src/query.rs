@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use prospector_connect::filter::{FilterCondition, FilterOp};
 use prospector_connect::query::{Order, read_filters, read_orders};
-use prospector_core::name::nearest;
+use prospector_core::name::{nearest, rank};
 use prospector_engine::query::CompiledQuery;
 use prospector_engine::query::aggregate::{
     Aggregate, AggregateQuery, DimensionFilter, Formula, Grain, GroupedDimension, NamedJoin, NamedTable, OutputColumn,
@@ -264,7 +264,7 @@ impl SemanticModel {
         }
         let failure = Failure::new(FailureCode::UnknownColumn, format!("there is no dimension `{name}`"));
         Err(match self.suggest_dimensions(name).as_slice() {
-            [] => failure.advise("declare dimensions or entities in the catalog"),
+            [] => failure.advise("look for one with search, or declare it in the catalog"),
             near => failure.advise(format!("did you mean {}?", near.join(", "))),
         })
     }
@@ -281,7 +281,7 @@ impl SemanticModel {
             columns.iter().filter(|(column, _)| fold(column) == fold(last)).map(|(_, id)| id.as_str()).collect();
         if !named.is_empty() {
             // What precedes the column, such as a table, names one of the entities.
-            return nearest(name, named, if name.contains('.') { 1 } else { MAX_SUGGESTED });
+            return rank(name, named, if name.contains('.') { 1 } else { MAX_SUGGESTED });
         }
         let segments = self.segments().iter().map(|segment| segment.name.as_str());
         let declared: BTreeSet<&str> =

@@ -101,10 +101,13 @@ impl Database {
     pub fn error(&self, act: &'static str) -> impl Fn(sqlx::Error) -> DatabaseError + Copy {
         move |source| {
             let name = self.layout.name;
-            let failed = format!("cannot {act} the {name}: {source}");
+            // Without the driver's own words around the message of SQLite.
+            let message =
+                source.as_database_error().map_or_else(|| source.to_string(), |error| error.message().to_owned());
+            let failed = format!("cannot {act} the {name}: {message}");
             let (kind, reason) = match code(&source) {
                 // SQLITE_CORRUPT and SQLITE_NOTADB.
-                Some(11 | 26) => (DatabaseErrorKind::Damaged, format!("the {name} is damaged: {source}")),
+                Some(11 | 26) => (DatabaseErrorKind::Damaged, format!("the {name} is damaged: {message}")),
                 // SQLITE_READONLY, SQLITE_IOERR, SQLITE_FULL and SQLITE_CANTOPEN.
                 Some(8 | 10 | 13 | 14) => (DatabaseErrorKind::Unwritable, failed),
                 _ => (DatabaseErrorKind::Other, failed),

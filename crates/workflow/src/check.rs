@@ -29,9 +29,10 @@ impl Checker<'_> {
     }
 
     fn unknown<'n>(&mut self, at: &Location, what: &str, name: &str, known: impl IntoIterator<Item = &'n str>) {
-        let near = nearest(name, known, 3);
-        let advice = match near.as_slice() {
-            [] => format!("there are no {what}s"),
+        let known: Vec<&str> = known.into_iter().collect();
+        let advice = match nearest(name, known.iter().copied(), 3).as_slice() {
+            [] if known.is_empty() => format!("there are no {what}s"),
+            [] => format!("the {what}s are {}", known.join(", ")),
             near => format!("did you mean {}?", near.join(", ")),
         };
         self.wrong(at, format!("unknown {what} `{name}`"), advice);

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use prospector_core::name::nearest;
+use prospector_core::name::rank;
 use prospector_core::tool::{ToolError, ToolErrorCode};
 use serde::Serialize;
 use serde_json::Value;
@@ -225,7 +225,7 @@ impl Machine {
         let named = |way: &&Way| to.is_none_or(|to| workflow.name_of(way.to) == to.trim());
         let Some(way) = ways.iter().find(named) else {
             let names: Vec<&str> = ways.iter().map(|way| workflow.name_of(way.to)).collect();
-            let near = nearest(to.unwrap_or_default(), names.iter().copied(), 3);
+            let near = rank(to.unwrap_or_default(), names.iter().copied(), 3);
             let message = format!("the phase `{}` has no transition to `{}`", self.name(), to.unwrap_or_default());
             return Err(refuse(ToolErrorCode::NotFound, message, format!("valid transitions: {}", near.join(", "))));
         };

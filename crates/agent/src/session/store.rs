@@ -53,6 +53,16 @@ pub enum SessionError {
     },
 }
 
+impl SessionError {
+    /// Returns the message without the path and advice, for contexts that show them.
+    pub fn reason(&self) -> String {
+        match self {
+            SessionError::Store(error) => error.reason.clone(),
+            SessionError::Continued { .. } => self.to_string(),
+        }
+    }
+}
+
 /// The session store for one owner.
 #[derive(Debug)]
 pub(super) struct Store {

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::mark::{clean_name, redact::Redactor, truncate};
+use crate::name::suggest;
 use crate::named_enum;
 
 named_enum! {
@@ -86,19 +87,17 @@ pub enum ToolError {
 const MAX_MESSAGE_CHARS: usize = 2_000;
 
 impl ToolError {
-    /// Creates an error for an unknown name, with the closest of `candidates`.
+    /// Creates an error for an unknown name, with the similar ones of `candidates`, or all if they are few.
     pub fn not_found<'a>(what: &str, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Self {
-        let near = crate::name::nearest(name, candidates, 3);
-        let suggestion = if near.is_empty() {
-            format!("no {what} exists")
-        } else {
-            let near: Vec<String> = near.iter().map(|name| format!("`{}`", clean_name(name))).collect();
-            format!("did you mean {}?", near.join(", "))
+        let candidates: Vec<&str> = candidates.into_iter().collect();
+        let suggestion = match candidates.is_empty() {
+            true => Some(format!("no {what} exists")),
+            false => suggest(name, candidates),
         };
         ToolError::Respond {
             code: ToolErrorCode::NotFound,
             message: format!("there is no {what} `{}`", clean_name(name)),
-            suggestion: Some(suggestion),
+            suggestion,
         }
     }
 

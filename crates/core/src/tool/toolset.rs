@@ -11,6 +11,7 @@ use super::error::{ToolError, ToolErrorCode};
 use super::guarded::{BoxFuture, guard};
 use super::repair::{Repaired, repair_arguments};
 use crate::mark::{clean_name, redact::Redactor};
+use crate::name::nearest;
 
 /// Tools by name, in alphabetical order, so that prompts are deterministic.
 #[derive(Clone, Default)]
@@ -108,7 +109,7 @@ impl Toolset {
     /// - [`ToolError::Fatal`] if the tool panicked.
     pub async fn call(&self, name: &str, mut args: Value) -> Result<Answer, ToolError> {
         let Some(tool) = self.find(name) else {
-            let near = crate::name::nearest(name, self.names(), 3);
+            let near = nearest(name, self.names(), 3);
             return Err(ToolError::Respond {
                 code: ToolErrorCode::UnknownTool,
                 message: format!("there is no tool `{}`", clean_name(name)),
@@ -165,9 +166,29 @@ impl ToolSpec {
     /// `invalid_arguments` with the reason, and the signature of the tool.
     pub fn arguments<Args: DeserializeOwned>(&self, args: Value) -> Result<Args, ToolError> {
         serde_json::from_value(args).map_err(|error| {
-            ToolError::invalid(format!("{}: {error}", self.name), Some(format!("call it as {}", usage(self))))
+            let reason = describe(&error.to_string());
+            ToolError::invalid(format!("{}: {reason}", self.name), Some(format!("call it as {}", usage(self))))
         })
     }
+}
+
+/// Rewrites the reason of an invalid argument: JSON types in place of those of Rust.
+fn describe(reason: &str) -> String {
+    let Some((found, expected)) = reason.rsplit_once(", expected ") else { return reason.to_owned() };
+    let expected = match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a sequence" => "a list",
+        "a map" => "an object",
+        other => other,
+    };
+    let found = match found {
+        "invalid type: sequence" => "invalid type: list",
+        "invalid type: map" => "invalid type: object",
+        other => other,
+    };
+    format!("{found}, expected {expected}")
 }
 
 struct Registered<T> {
@@ -247,6 +268,14 @@ mod tests {
             Err(error) => error.to_json(),
         };
         assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn reasons_name_types_of_json() {
+        let reason = describe("invalid type: string \"many\", expected usize");
+        assert_eq!(reason, "invalid type: string \"many\", expected a whole number from 0");
+        assert_eq!(describe("invalid type: map, expected a sequence"), "invalid type: object, expected a list");
+        assert_eq!(describe("missing field `query`"), "missing field `query`");
     }
 
     #[tokio::test]

@@ -58,7 +58,7 @@ pub(super) fn check(fields: &mut Fields<'_>, written: file_schema::ApiEntry) -> 
     let find_kind = |word: &str| ApiKind::ALL.into_iter().find(|kind| kind.as_str() == word);
     Some(ApiEntry {
         line: fields.line(),
-        name: written.name,
+        name: fields.name(written.name),
         kind: fields.word("type", written.kind, "API type", &ApiKind::ALL.map(ApiKind::as_str), find_kind),
         invoke: invoke::read(fields, written.invoke, written.headers, served, fetched.as_deref()),
         path,

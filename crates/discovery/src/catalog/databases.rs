@@ -88,8 +88,10 @@ fn find_all(entries: &[DatabaseEntry], opening: &mut Opening<'_>) -> Vec<Found> 
             }
         }
         if let Some(first) = taken.first() {
-            let more = if taken.len() > 1 { format!(" and {} others", taken.len() - 1) } else { String::new() };
-            let reason = format!("`{first}`{more} of this entry are already defined; the earlier definitions are used");
+            let reason = match taken.len() - 1 {
+                0 => format!("`{first}` is already defined; the earlier definition is used"),
+                more => format!("`{first}` and {more} more are already defined; the earlier definitions are used"),
+            };
             opening.problems.push(Problem::warning(place, reason).advise("give each database its own `name`"));
         }
     }

@@ -41,7 +41,7 @@ pub(super) fn check(fields: &mut Fields<'_>, written: file_schema::DocumentEntry
     let entry = DocumentEntry {
         line: fields.line(),
         wiki: confluence::read(fields, &written),
-        name: written.name,
+        name: fields.name(written.name),
         path: written.path.and_then(|path| fields.path("the file", Some(path))),
         content: written.content,
         url: fields.address("url", written.url),
@@ -54,7 +54,7 @@ pub(super) fn check(fields: &mut Fields<'_>, written: file_schema::DocumentEntry
         fields.fail(entry.line, reason, "write one of them");
     } else if entry.content.is_some() && entry.name.is_none() {
         let reason = format!("{} has `content` but no `name`", fields.what);
-        fields.fail(entry.line, reason, "write `name: some_name`");
+        fields.fail_missing(entry.line, reason, "write `name: some_name`");
     }
     Some(entry)
 }

@@ -43,6 +43,11 @@ pub(super) fn engine_over(
 }
 
 fn source_of(database: &Database, connector: Arc<dyn Connector>) -> Source {
-    let Database { name, tables, functions, .. } = database.clone();
+    let Database { name, mut tables, functions, .. } = database.clone();
+    for table in &mut tables {
+        for column in &mut table.columns {
+            column.is_personal = database.is_personal(&table.name, &column.name);
+        }
+    }
     Source { name, tables, functions, connector }
 }

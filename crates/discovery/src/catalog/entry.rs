@@ -3,7 +3,7 @@
 use globset::Glob;
 use indexmap::IndexMap;
 use prospector_core::Problem;
-use prospector_core::name::{is_similar, is_slip, nearest};
+use prospector_core::name::{is_slip, nearest};
 use prospector_core::problem::Severity;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -170,6 +170,13 @@ impl Fields<'_> {
         self.reader.fail(line, reason, advice);
     }
 
+    /// Reports a missing value, unless the entry has an error, which may be the reason that it is missing.
+    pub(super) fn fail_missing(&mut self, line: u64, reason: impl Into<String>, advice: impl Into<String>) {
+        if !self.has_failed() {
+            self.fail(line, reason, advice);
+        }
+    }
+
     /// Reports a warning and what to write instead.
     pub(super) fn warn(&mut self, line: u64, reason: impl Into<String>, advice: impl Into<String>) {
         self.reader.warn(line, reason, advice);
@@ -267,10 +274,20 @@ impl Fields<'_> {
     /// Returns a text; reports one that is missing or blank.
     pub(super) fn require(&mut self, key: &str, what: &str, text: Option<String>) -> Option<String> {
         let text = text.filter(|text| !text.trim().is_empty());
-        if text.is_none() && !self.has_failed() {
-            self.fail(self.line(), format!("`{key}` is missing: {what}"), format!("write `{key}: ...`"));
+        if text.is_none() {
+            self.fail_missing(self.line(), format!("`{key}` is missing: {what}"), format!("write `{key}: ...`"));
         }
         text
+    }
+
+    /// Returns the optional name of the entry; reports a blank one.
+    pub(super) fn name(&mut self, written: Option<String>) -> Option<String> {
+        let name = written?;
+        if name.trim().is_empty() {
+            self.fail(self.line_of("name"), format!("`name` of {} is empty", self.what), "write a name, or remove it");
+            return None;
+        }
+        Some(name)
     }
 
     /// Parses the file path in `path`. A URL in its place is not repeated in the problem: it may contain a password.
@@ -307,7 +324,7 @@ pub(super) fn check_folder(fields: &mut Fields<'_>, written: FolderEntry) -> Opt
 
 /// Suggests the word that may be meant, if one is similar.
 fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let near = nearest(word, known, 1).pop().filter(|near| is_similar(word, near));
+    let near = nearest(word, known, 1).pop();
     near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default()
 }
 

@@ -145,9 +145,13 @@ fn read_all<W: DeserializeOwned + JsonSchema + 'static, T>(
 }
 
 /// Removes the location, which is reported separately, and hints for programmers from a message of the YAML parser.
-fn in_plain_words(reason: &str) -> &str {
+fn in_plain_words(reason: &str) -> String {
     let ends = [" at line ", ", set ", "; use "].into_iter().filter_map(|end| reason.find(end));
-    &reason[..ends.min().unwrap_or(reason.len())]
+    let plain = &reason[..ends.min().unwrap_or(reason.len())];
+    match plain.starts_with("mapping values are not allowed") {
+        true => format!("{plain}; put a text that contains `: ` in quotes"),
+        false => plain.to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -277,7 +277,7 @@ pub(super) fn check_entity(fields: &mut Fields<'_>, written: file_schema::Entity
     let stored_in = time_zone::read_stored_in(fields, written.time.as_deref(), written.stored_in);
     let Some((database, table)) = written.table.split_once('.') else {
         let reason = format!("`{}` has no database", written.table);
-        fields.fail(fields.line(), reason, "write `table: database.table`");
+        fields.fail_missing(fields.line(), reason, "write `table: database.table`");
         return None;
     };
     Some(Entity {

@@ -71,11 +71,15 @@ impl Catalog {
 
     /// Returns up to three closest names of a kind.
     pub fn nearest(&self, kind: ResourceKind, id: &str) -> Vec<String> {
-        let names = match kind {
+        nearest(id, self.list_candidates(kind, id).iter().map(String::as_str), 3)
+    }
+
+    /// Returns the names of a kind that may be meant by an unknown one.
+    pub(crate) fn list_candidates(&self, kind: ResourceKind, id: &str) -> Vec<String> {
+        match kind {
             ResourceKind::Column => self.list_columns(id),
             kind => self.list_names(kind),
-        };
-        nearest(id, names.iter().map(String::as_str), 3)
+        }
     }
 
     /// Returns the columns of the table of a column id, or of the closest table: a large catalog has too many columns to compare all.

@@ -30,7 +30,7 @@ pub(super) fn check_segment(fields: &mut Fields<'_>, written: SegmentEntry) -> O
         }
         (None, true) => {
             let advice = "write `filter:` with a condition, or `query:` with the name of a verified query";
-            fields.fail(line, "`filter` or `query` is missing: which rows belong to it", advice);
+            fields.fail_missing(line, "`filter` or `query` is missing: which rows belong to it", advice);
             None
         }
     };

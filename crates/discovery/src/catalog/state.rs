@@ -134,7 +134,7 @@ pub async fn check(state: &Path) -> Result<StateReport, CatalogError> {
     if facts.exists() {
         let fault = FactDiscovery::check_store(&facts).await.err();
         let advice = fault.as_ref().and_then(|error| error.advice()).unwrap_or_default();
-        report.add(&facts, fault.as_ref().map(ToString::to_string), advice);
+        report.add(&facts, fault.as_ref().map(|error| error.reason()), advice);
     }
     Ok(report)
 }

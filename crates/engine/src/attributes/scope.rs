@@ -157,8 +157,9 @@ fn prove_column(relations: &[&Relation], column: &Ident) -> Result<Proof, Failur
     }
     let failure = Failure::new(FailureCode::UnknownColumn, format!("unknown column `{}`", name.escape_debug()));
     let columns: BTreeSet<&str> = relations.iter().flat_map(|relation| relation.columns.names()).collect();
-    Err(match nearest(&name, columns, 3).as_slice() {
-        [] => failure.advise("name the columns of a function or a subquery: `AS alias (column)`"),
+    Err(match nearest(&name, columns.iter().copied(), 3).as_slice() {
+        [] if columns.is_empty() => failure.advise("name the columns of a function or a subquery: `AS alias (column)`"),
+        [] => failure,
         near => failure.advise(suggest(near)),
     })
 }

@@ -162,6 +162,7 @@ impl Tool for GetDatasourceMetadata {
         };
         let described = |column: &Column| {
             let found = statistics.iter().find(|found| found.column == column.name);
+            let range = found.filter(|_| !column.is_personal);
             DescribedColumn {
                 name: column.name.clone(),
                 data_type: column.data_type.clone(),
@@ -169,8 +170,8 @@ impl Tool for GetDatasourceMetadata {
                 primary_key: column.primary_key,
                 description: column.description.clone(),
                 cardinality: found.map(|found| found.cardinality),
-                min: found.and_then(|found| found.min.clone()),
-                max: found.and_then(|found| found.max.clone()),
+                min: range.and_then(|found| found.min.clone()),
+                max: range.and_then(|found| found.max.clone()),
                 nulls: found.map(|found| found.nulls).filter(|nulls| *nulls > 0),
                 sample_values: samples.get(column.name.as_str()).cloned().unwrap_or_default(),
             }
@@ -188,12 +189,13 @@ impl Tool for GetDatasourceMetadata {
     }
 }
 
-/// Reads the most frequent values of the columns that are not keys, by column name. Columns that cannot be read are skipped.
+/// Reads the most frequent values of the columns that are neither keys nor personal data, by column name. Columns that cannot be read are
+/// skipped.
 async fn sample<'a>(source: &'a Source, table: &'a Table) -> HashMap<&'a str, Vec<Value>> {
     let is_key =
         |column: &Column| column.primary_key || table.foreign_keys.iter().any(|key| key.columns.contains(&column.name));
-    let columns: Vec<&Column> =
-        table.columns.iter().filter(|column| !is_key(column)).take(MAX_SAMPLED_COLUMNS).collect();
+    let is_shown = |column: &&Column| !is_key(column) && !column.is_personal;
+    let columns: Vec<&Column> = table.columns.iter().filter(is_shown).take(MAX_SAMPLED_COLUMNS).collect();
     let request = SampleRequest { contains: None, limit: MAX_SAMPLES };
     let mut found = HashMap::new();
     for few in columns.chunks(CONCURRENT_SAMPLES) {

@@ -84,7 +84,7 @@ async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> O
     }
     let (written, label) = (&part.tables[table].written, part.label(&comparison.subject));
     let subject = comparison.subject.to_string();
-    let sample = case.probe.sample(written, &subject, "1").await?;
+    let sample = case.probe.sample(&part.tables[table], &comparison.subject, "1").await?;
     if column.column_type.is_numeric() {
         let (value, _) = sample.first()?;
         let message =
@@ -131,7 +131,7 @@ async fn order(case: &Case<'_>, part: &Part<'_>, expr: &Expr, act: &str) -> Opti
     if !matches!(column.column_type, ColumnType::Text | ColumnType::DateText | ColumnType::Other) {
         return None;
     }
-    let sample = case.probe.sample(&part.tables[table].written, &expr.to_string(), "1").await?;
+    let sample = case.probe.sample(&part.tables[table], expr, "1").await?;
     let others = sample.iter().filter(|(value, _)| form(value) == Some(Form::Other)).count();
     let (value, _) = sample.first().filter(|_| others == sample.len() && others > 1)?;
     let label = part.label(expr);
@@ -153,7 +153,7 @@ async fn read(case: &Case<'_>, part: &Part<'_>, name: &str, argument: &Expr) -> 
         "strftime" => format!("strftime('%Y', {argument})"),
         _ => format!("{name}({argument})"),
     };
-    let sample = case.probe.sample(&part.tables[table].written, &argument.to_string(), &call).await?;
+    let sample = case.probe.sample(&part.tables[table], argument, &call).await?;
     let (value, _) = sample.iter().find(|(value, read)| *read == Value::Null && !value.trim().is_empty())?;
     let count = sample.iter().filter(|(_, read)| *read == Value::Null).count();
     let message = format!(

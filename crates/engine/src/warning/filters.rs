@@ -8,7 +8,7 @@ use sqlparser::ast::{Query, SelectItem, SetExpr};
 use super::periods;
 use super::select::{Comparison, Literal, Operator, Part};
 use super::similarity::{self, Difference, examples, find_near, find_similar, number, quote};
-use super::{Case, QueryWarning, WarningCode};
+use super::{Case, PERSONAL, QueryWarning, WarningCode};
 use crate::syntax::column_name;
 
 /// The maximum number of values of a list that are looked up.
@@ -81,12 +81,15 @@ async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> O
             if case.probe.any(&table.written, &condition).await? {
                 return None;
             }
-            let (values, _) = case.probe.values(&table.written, &comparison.subject.to_string()).await?;
             let label = part.label(&comparison.subject);
-            let lower = word.to_lowercase();
-            let near = values.iter().find(|value| value.to_lowercase().contains(&lower));
             let message = format!("no {label} matches {}", quote(&literal.value));
             let warning = |message| QueryWarning::new(WarningCode::UnknownValue, message);
+            if table.is_personal(&comparison.subject) {
+                return Some(warning(message).suggest(PERSONAL));
+            }
+            let (values, _) = case.probe.values(table, &comparison.subject).await?;
+            let lower = word.to_lowercase();
+            let near = values.iter().find(|value| value.to_lowercase().contains(&lower));
             Some(match near.cloned().or_else(|| find_near(word, &values)) {
                 Some(near) => warning(message).suggest(format!("nearest: {}", quote(&near))),
                 None if values.is_empty() => warning(format!("{label} contains no values")),
@@ -109,7 +112,11 @@ async fn explain(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison, lite
     let label = part.label(&comparison.subject);
     let subject = comparison.subject.to_string();
     let warning = |message: String| QueryWarning::new(WarningCode::UnknownValue, message);
-    let (mut values, mut is_complete) = case.probe.values(&table.written, &subject).await?;
+    let wanted = quote(&literal.value);
+    if table.is_personal(&comparison.subject) {
+        return Some(warning(format!("no value {wanted} in {label}")).suggest(PERSONAL));
+    }
+    let (mut values, mut is_complete) = case.probe.values(table, &comparison.subject).await?;
     if values.is_empty() {
         return Some(warning(format!("{label} contains no values")));
     }
@@ -121,7 +128,6 @@ async fn explain(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison, lite
         values.extend(similar.iter().filter_map(|row| row.first()).map(super::probe::text));
     }
     is_complete &= values.len() <= MAX_NAMED;
-    let wanted = quote(&literal.value);
     if let Some((there, difference)) = find_similar(&literal.value, &values) {
         let found =
             warning(format!("no value {wanted} in {label}: it contains {}, {}", quote(there), difference.describe()));
@@ -165,7 +171,10 @@ async fn find_elsewhere(
     let table = &part.tables[comparison.table];
     let own = part.column(&comparison.subject).map(|(_, column)| column.name.as_str());
     let is_other = |column: &&Column| {
-        Some(column.name.as_str()) != own && !column.column_type.is_numeric() && !column.column_type.is_opaque()
+        Some(column.name.as_str()) != own
+            && !column.is_personal
+            && !column.column_type.is_numeric()
+            && !column.column_type.is_opaque()
     };
     let others: Vec<&Column> = table.table.columns.iter().filter(is_other).take(MAX_OTHER_COLUMNS).collect();
     for column in others {

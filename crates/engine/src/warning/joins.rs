@@ -8,7 +8,7 @@ use sqlparser::ast::Expr;
 use super::repeats::is_unique;
 use super::select::{Aggregate, Key, Part};
 use super::similarity::{Difference, examples, find_similar, number, quote};
-use super::{Case, QueryWarning, WarningCode};
+use super::{Case, PERSONAL, QueryWarning, WarningCode};
 use crate::syntax::last_name;
 
 pub(super) async fn examine(case: &mut Case<'_>) {
@@ -120,11 +120,15 @@ async fn match_nothing(case: &Case<'_>, part: &Part<'_>, a: usize, b: usize, key
     }
     let key = keys.first()?;
     let (left, right) = (&key.left, &key.right);
-    let (ours, _) = case.probe.values(&part.tables[left.0].written, &left.1.to_string()).await?;
-    let (theirs, _) = case.probe.values(&part.tables[right.0].written, &right.1.to_string()).await?;
-    let (ours_label, theirs_label) = (part.label(&left.1), part.label(&right.1));
     let warning = |message| QueryWarning::new(WarningCode::EmptyJoin, message);
     let start = format!("the join on `{}` matches no row", key.condition());
+    let (ours_table, theirs_table) = (&part.tables[left.0], &part.tables[right.0]);
+    if ours_table.is_personal(&left.1) || theirs_table.is_personal(&right.1) {
+        return Some(warning(start).suggest(PERSONAL));
+    }
+    let (ours, _) = case.probe.values(ours_table, &left.1).await?;
+    let (theirs, _) = case.probe.values(theirs_table, &right.1).await?;
+    let (ours_label, theirs_label) = (part.label(&left.1), part.label(&right.1));
     for (values, label) in [(&ours, &ours_label), (&theirs, &theirs_label)] {
         if values.is_empty() {
             return Some(warning(format!("{start}: {label} contains no values")));

@@ -62,7 +62,7 @@ async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> O
     let table = text_column(part, &comparison.subject)?;
     let bounds: Vec<f64> = comparison.literals.iter().map(|literal| number(&literal.value)).collect::<Option<_>>()?;
     let met = format!("CASE WHEN {} THEN 1 ELSE 0 END", comparison.whole);
-    let sample = case.probe.sample(&part.tables[table].written, &comparison.subject.to_string(), &met).await?;
+    let sample = case.probe.sample(&part.tables[table], &comparison.subject, &met).await?;
     let values: Vec<&str> = sample.iter().map(|(value, _)| value.as_str()).collect();
     if !are_numbers(&values) {
         return None;
@@ -99,7 +99,7 @@ fn starts_with_literal(comparison: &Comparison) -> bool {
 /// Tests for a first or last row that differs from that of numbers.
 async fn order(case: &Case<'_>, part: &Part<'_>, expr: &Expr, act: &str) -> Option<QueryWarning> {
     let table = text_column(part, expr)?;
-    let sample = case.probe.sample(&part.tables[table].written, &expr.to_string(), "1").await?;
+    let sample = case.probe.sample(&part.tables[table], expr, "1").await?;
     let values: Vec<&str> = sample.iter().map(|(value, _)| value.as_str()).collect();
     if !are_numbers(&values) {
         return None;
@@ -129,7 +129,7 @@ async fn add(
 ) -> Option<QueryWarning> {
     let table = text_column(part, expr)?;
     let own = guards.iter().filter(|(at, _)| *at == table).map(|(_, guard)| guard.as_str());
-    let sample = case.probe.sample_if(&part.tables[table].written, &expr.to_string(), "1", own).await?;
+    let sample = case.probe.sample_if(&part.tables[table], expr, "1", own).await?;
     let is_other = |value: &&str| number(value).is_none();
     let values: Vec<&str> = sample.iter().map(|(value, _)| value.as_str()).collect();
     let other = values.iter().find(|value| is_other(value))?;

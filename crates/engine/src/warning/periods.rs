@@ -69,10 +69,8 @@ fn is_date(literal: &Literal) -> bool {
 
 async fn compare(case: &Case<'_>, part: &Part<'_>, period: &Period<'_>) -> Option<QueryWarning> {
     let subject = &period.subject.subject;
-    let table = &part.tables[period.subject.table].written;
-    let rows = case.probe.rows(&format!("SELECT MIN({subject}), MAX({subject}) FROM {table}"), 1).await?;
-    let row = rows.first()?;
-    let (first, last) = (row.first()?.as_str()?, row.get(1)?.as_str()?);
+    let (first, last) = case.probe.range(&part.tables[period.subject.table], subject).await?;
+    let (first, last) = (first.as_str()?, last.as_str()?);
     let is_iso = |text: &str| matches!(form(text), Some(Form::Day | Form::Time(_)));
     if !is_iso(first) || !is_iso(last) {
         return None;

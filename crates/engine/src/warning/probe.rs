@@ -1,11 +1,13 @@
-//! The small queries that test a suspicion.
+//! The small queries that test a suspicion. Methods that return values of an expression return `None` for personal data.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
+use sqlparser::ast::Expr;
 use tokio::time::{Instant, timeout_at};
 
+use super::select::TableUse;
 use crate::Engine;
 
 /// The maximum number of queries for all warnings about one query.
@@ -57,9 +59,13 @@ impl<'a> Probe<'a> {
     }
 
     /// Returns distinct values of an expression over one table as texts, and whether they are complete.
-    pub(super) async fn values(&self, table: &str, expression: &str) -> Option<(Vec<String>, bool)> {
+    pub(super) async fn values(&self, table: &TableUse<'_>, expression: &Expr) -> Option<(Vec<String>, bool)> {
+        if table.is_personal(expression) {
+            return None;
+        }
         let limit = MAX_VALUES + 1;
-        let sql = format!("SELECT DISTINCT {expression} FROM {table} WHERE {expression} IS NOT NULL LIMIT {limit}");
+        let from = &table.written;
+        let sql = format!("SELECT DISTINCT {expression} FROM {from} WHERE {expression} IS NOT NULL LIMIT {limit}");
         let rows = self.rows(&sql, limit).await?;
         let is_complete = rows.len() < limit;
         let mut values: Vec<String> = rows.iter().filter_map(|row| row.first()).map(text).collect();
@@ -68,22 +74,40 @@ impl<'a> Probe<'a> {
         Some((values, is_complete))
     }
 
+    /// Returns the smallest and the largest value of an expression over one table.
+    pub(super) async fn range(&self, table: &TableUse<'_>, expression: &Expr) -> Option<(Value, Value)> {
+        if table.is_personal(expression) {
+            return None;
+        }
+        let sql = format!("SELECT MIN({expression}), MAX({expression}) FROM {}", table.written);
+        let mut cells = self.rows(&sql, 1).await?.into_iter().next()?.into_iter();
+        Some((cells.next()?, cells.next()?))
+    }
+
     /// Returns values of an expression in some rows, each with the value of another expression.
-    pub(super) async fn sample(&self, table: &str, expression: &str, other: &str) -> Option<Vec<(String, Value)>> {
+    pub(super) async fn sample(
+        &self,
+        table: &TableUse<'_>,
+        expression: &Expr,
+        other: &str,
+    ) -> Option<Vec<(String, Value)>> {
         self.sample_if(table, expression, other, std::iter::empty()).await
     }
 
     /// Like [`Probe::sample`], in rows that match the conditions.
     pub(super) async fn sample_if(
         &self,
-        table: &str,
-        expression: &str,
+        table: &TableUse<'_>,
+        expression: &Expr,
         other: &str,
         conditions: impl Iterator<Item = &str>,
     ) -> Option<Vec<(String, Value)>> {
+        if table.is_personal(expression) {
+            return None;
+        }
         let mut filter = format!("{expression} IS NOT NULL");
         conditions.for_each(|condition| filter.push_str(&format!(" AND {condition}")));
-        let sql = format!("SELECT {expression}, {other} FROM {table} WHERE {filter} LIMIT {MAX_SAMPLE}");
+        let sql = format!("SELECT {expression}, {other} FROM {} WHERE {filter} LIMIT {MAX_SAMPLE}", table.written);
         let rows = self.rows(&sql, MAX_SAMPLE).await?;
         let pair = |row: Vec<Value>| {
             let mut cells = row.into_iter();

@@ -4,8 +4,10 @@ mod guards;
 mod merge;
 mod read;
 
+use std::ops::ControlFlow;
+
 use prospector_connect::table::{Column, Table};
-use sqlparser::ast::{Expr, Ident, Query};
+use sqlparser::ast::{Expr, Ident, Query, visit_expressions};
 
 use crate::Dialect;
 use crate::syntax::without_parentheses;
@@ -33,6 +35,17 @@ impl TableUse<'_> {
             true => crate::native::quote(dialect, &self.name),
             false => self.name.clone(),
         }
+    }
+
+    /// Returns whether an expression over the table reads a column with personal data.
+    pub(super) fn is_personal(&self, expr: &Expr) -> bool {
+        let is_marked = |name: &Ident| self.table.column(&name.value).is_some_and(|column| column.is_personal);
+        let found = visit_expressions(expr, |part: &Expr| match part {
+            Expr::Identifier(name) if is_marked(name) => ControlFlow::Break(()),
+            Expr::CompoundIdentifier(names) if names.iter().any(is_marked) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        });
+        found.is_break()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Similarity of a requested text and an existing one, and quoting of values.
 
 use prospector_core::mark::clean;
-use prospector_core::name::nearest;
+use prospector_core::name::rank;
 
 /// The maximum length of a quoted value in characters.
 const MAX_QUOTED: usize = 60;
@@ -88,7 +88,7 @@ pub(super) fn find_similar<'a>(wanted: &str, values: &'a [String]) -> Option<(&'
 
 /// Returns the value that is most similar to the wanted one, if any is.
 pub(super) fn find_near(wanted: &str, values: &[String]) -> Option<String> {
-    let near = nearest(wanted, values.iter().map(String::as_str), 1).into_iter().next()?;
+    let near = rank(wanted, values.iter().map(String::as_str), 1).into_iter().next()?;
     let (a, b) = (wanted.to_lowercase(), near.to_lowercase());
     let is_part = wanted.chars().count() >= 3 && (a.contains(&b) || b.contains(&a)) && !b.is_empty();
     (is_part || strsim::jaro_winkler(&a, &b) >= 0.8).then_some(near)

@@ -122,13 +122,16 @@ async fn compare(
         Json::String(text) => format!("`{key}` = {}", quote(text)),
         other => format!("`{key}` = {other}"),
     };
-    let values: Vec<String> = keys.iter().zip(&last[start..]).map(shown).collect();
+    let values = match case.is_personal {
+        true => format!("the same {}", keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" and ")),
+        false => keys.iter().zip(&last[start..]).map(shown).collect::<Vec<_>>().join(" and "),
+    };
     let more = match tied.len() {
         1 => "1 more row has".to_owned(),
         MAX_TIED => format!("at least {MAX_TIED} more rows have"),
         count => format!("{count} more rows have"),
     };
-    let message = format!("LIMIT {limit} cuts a tie: {more} {}", values.join(" and "));
+    let message = format!("LIMIT {limit} cuts a tie: {more} {values}");
     let suggestion = match offset {
         0 => format!("keep them with RANK() <= {limit}, or mention the tie in the answer"),
         _ => "keep them with RANK(), or mention the tie in the answer".to_owned(),

@@ -43,9 +43,8 @@ async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> O
     };
     let literal = comparison.literals.first()?;
     let is_text = is_compared_as_text(literal, affinity);
-    let written = &part.tables[comparison.table].written;
-    let subject = comparison.subject.to_string();
-    let sample = case.probe.sample(written, &subject, &format!("typeof({subject})")).await?;
+    let (table, subject) = (&part.tables[comparison.table], &comparison.subject);
+    let sample = case.probe.sample(table, subject, &format!("typeof({subject})")).await?;
     let (value, _) = sample.first()?;
     if !sample.iter().all(|(_, kind)| (kind == "text") != is_text && kind != "blob") {
         return None;

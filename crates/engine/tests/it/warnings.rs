@@ -130,6 +130,61 @@ async fn a_warning_contains_the_reason() {
     }
 }
 
+/// Creates an engine over the customers and airlines, with personal names, places, tiers and days.
+async fn personal(folder: &std::path::Path) -> Arc<Engine> {
+    let mut shop = source("shop", sqlite(folder, ROWS).await).await;
+    for column in shop.tables.iter_mut().flat_map(|table| &mut table.columns) {
+        column.is_personal = ["name", "city", "tier", "joined"].contains(&column.name.as_str());
+    }
+    Engine::new(vec![shop])
+}
+
+#[tokio::test]
+async fn warnings_contain_no_values_of_personal_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = personal(folder.path()).await;
+    let hidden = "similar values are not shown: the column is marked as personal data";
+    for (sql, expected) in [
+        (
+            "SELECT id FROM shop.customers WHERE name = 'Addam'",
+            format!("no value 'Addam' in `customers.name`; {hidden}"),
+        ),
+        ("SELECT id FROM shop.customers WHERE tier = 'VIP'", format!("no value 'VIP' in `customers.tier`; {hidden}")),
+        (
+            "SELECT id FROM shop.customers WHERE LOWER(city) = 'olso'",
+            format!("no value 'olso' in `LOWER(city)`; {hidden}"),
+        ),
+        ("SELECT id FROM shop.customers WHERE name LIKE 'Zz%'", format!("no `customers.name` matches 'Zz%'; {hidden}")),
+        (
+            "SELECT c.id FROM shop.customers c JOIN shop.airlines a ON c.name = a.name",
+            format!("the join on `c.name = a.name` matches no row; {hidden}"),
+        ),
+        (
+            "SELECT id FROM shop.customers ORDER BY tier LIMIT 2",
+            "LIMIT 2 cuts a tie: 2 more rows have the same `tier`".into(),
+        ),
+        ("SELECT id FROM shop.customers WHERE joined BETWEEN '2030-01-01' AND '2030-12-31'", String::new()),
+    ] {
+        let texts = warnings(&engine, sql).await;
+        assert!(texts.iter().any(|text| text.starts_with(&expected)) || expected.is_empty(), "{sql}\n{texts:#?}");
+        for value in ["Ada'", "vip", "basic", "Oslo'", "2023-", "2024-", "Blue Air"] {
+            assert!(!texts.iter().any(|text| text.contains(value)), "{value}: {texts:#?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn metadata_contains_no_values_of_personal_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let tools = tools(&personal(folder.path()).await);
+    let found = tools.call("get_datasource_metadata", json!({"database": "shop", "table": "customers"})).await.unwrap();
+    let text = found.json().to_string();
+    assert!(text.contains("Norway") && text.contains("\"cardinality\""), "{text}");
+    for value in ["Ada", "vip", "Oslo", "2023-"] {
+        assert!(!text.contains(value), "{value}: {text}");
+    }
+}
+
 #[tokio::test]
 async fn warns_about_a_query_before_it_is_run() {
     let folder = tempfile::tempdir().unwrap();

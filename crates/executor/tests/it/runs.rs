@@ -41,7 +41,9 @@ async fn a_run_stops_where_a_step_fails_and_continues_when_it_is_corrected() {
     let executor = open(&folder).await;
     let options = RunOptions { until: Some(1), compare: Some(failed.clone()), ..RunOptions::default() };
     let done = run(&executor, two_steps(), options).await;
-    assert_eq!((done.stopped, done.steps.len()), (Some(Stop::Asked), 1));
+    assert_eq!((done.ok, done.stopped, done.steps.len()), (true, Some(Stop::Asked), 1));
+    assert_eq!(done.describe_skipped().unwrap(), "Stopped as requested: step 2 was not run.");
+    assert!(done.text().contains("step 2 was not run"), "{}", done.text());
     let comparison = done.comparison.unwrap();
     assert_eq!((comparison.steps[0].change, comparison.steps[1].change), (Change::Changed, Change::Removed));
     // Rows are identified by the customer: two are gone, one is new.

@@ -197,7 +197,8 @@ mod tests {
     fn an_unknown_name_goes_to_the_server_where_there_is_one() {
         check("my-model", &with_server("http://h:1/v1?api-version=2"), "OpenAi my-model http://h:1/v1/?api-version=2");
         check("acme/claude-3-opus", &with_server("http://h/v1"), "OpenAi acme/claude-3-opus http://h/v1/");
-        check("my-model", &settings(), "unknown model `my-model`: similar known models are");
+        check("my-model", &settings(), "unknown model `my-model`: for a model of an");
+        check("claud-sonnet-4-5", &settings(), "unknown model `claud-sonnet-4-5`: similar known models are");
         check("", &with_server("http://h/v1"), "unknown model ``");
         check("offline", &with_server("http://h/v1"), "unknown model `offline`: it is the built-in planner");
     }

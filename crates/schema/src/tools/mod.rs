@@ -14,7 +14,7 @@ mod wide;
 use std::sync::Arc;
 
 use prospector_connect::table::Table;
-use prospector_core::name::nearest;
+use prospector_core::name::suggest;
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::{ToolError, ToolErrorCode, Toolset};
 use prospector_search::Index;
@@ -76,8 +76,8 @@ fn find_table<'a>(
         .collect();
     if let (ToolError::Respond { suggestion, .. }, Some(first)) = (&mut error, elsewhere.first()) {
         let more = if elsewhere.len() > 1 { format!(" and {} more", elsewhere.len() - 1) } else { String::new() };
-        let near = suggestion.take().unwrap_or_default();
-        *suggestion = Some(format!("database `{first}`{more} has a table of that name; here: {near}"));
+        let near = suggestion.take().map(|near| format!("; here: {near}")).unwrap_or_default();
+        *suggestion = Some(format!("database `{first}`{more} has a table of that name{near}"));
     }
     Err(error)
 }
@@ -95,15 +95,14 @@ fn find_column<'a>(table: &'a Table, id: &str, column: &str) -> Result<&'a str, 
 }
 
 fn missing(what: &str, name: &str, place: &str, candidates: &[&str]) -> ToolError {
-    let near = nearest(name, candidates.iter().copied(), 3);
-    let suggestion = match near.is_empty() {
-        true => format!("there is no {what} at all"),
-        false => format!("did you mean `{}`?", near.join("`, `")),
+    let suggestion = match candidates.is_empty() {
+        true => Some(format!("there is no {what} at all")),
+        false => suggest(name, candidates.iter().copied()),
     };
     ToolError::Respond {
         code: ToolErrorCode::NotFound,
         message: format!("there is no {what} `{name}` {place}"),
-        suggestion: Some(suggestion),
+        suggestion,
     }
 }
 

@@ -155,10 +155,11 @@ pub fn read(path: &Path) -> Result<(Vec<Case>, Vec<Problem>), BenchError> {
         path: path.to_owned(),
         line: error.location().map_or(1, |location| location.line()),
         reason: match error.without_snippet().to_string() {
-            reason if reason.starts_with("expected mapping") => {
+            reason if reason.starts_with("expected mapping") || text.trim().is_empty() => {
                 "the file must be a mapping with a list `cases:`".to_owned()
             }
-            reason => reason,
+            // The place contains the line.
+            reason => reason.split(" at line ").next().unwrap_or_default().to_owned(),
         },
     })?;
     let (mut cases, mut problems): (Vec<Case>, Vec<Problem>) = (Vec::new(), Vec::new());

@@ -122,16 +122,25 @@ impl Content {
     }
 }
 
-/// Returns the separator, and the number of records above the header. The separator is that of the first line; if the line
-/// has none and is not the header, it is the one that makes the widest table below.
+/// Returns the separator, and the number of records above the header. The separator is that of the first line, unless this is a title:
+/// a table with another separator starts below, whose header and most rows do not have the fields of the first line.
 fn locate(start: &[u8], is_whole: bool) -> (u8, u32) {
     let of_first = delimiter(start);
-    let found = |delimiter: u8| header::find(start, is_whole, delimiter).map(|found| (delimiter, found));
-    if header::first_width(start, of_first) > 1 {
-        return (of_first, found(of_first).map_or(0, |(_, found)| found.skipped));
-    }
-    let widest = [b',', b'\t', b';', b'|'].into_iter().rev().filter_map(found).max_by_key(|(_, found)| found.width);
-    widest.map_or((of_first, 0), |(delimiter, found)| (delimiter, found.skipped))
+    let widths = header::widths(start, is_whole, of_first);
+    let first = widths.first().copied().unwrap_or_default();
+    let fitting = widths.iter().skip(1).filter(|width| **width == first).count();
+    let is_below_title = |table: &header::Found| {
+        let header = usize::try_from(table.skipped).ok().and_then(|at| widths.get(at));
+        header != Some(&first) && table.records > fitting
+    };
+    let find = |delimiter: u8| Some((delimiter, header::find(start, is_whole, delimiter)?));
+    let tables = [b',', b'\t', b';', b'|'].into_iter().rev().filter_map(find);
+    let found = match first {
+        0 | 1 => tables.max_by_key(|(_, table)| table.width),
+        _ => find(of_first)
+            .or_else(|| tables.filter(|(_, table)| is_below_title(table)).max_by_key(|(_, table)| table.width)),
+    };
+    found.map_or((of_first, 0), |(delimiter, table)| (delimiter, table.skipped))
 }
 
 /// Detects the separator from the first line: the comma, unless another candidate occurs more often outside quotes.
@@ -256,6 +265,18 @@ mod tests {
         check(b"\xfe\xff\x00a", Encoding::Utf16 { is_big_endian: true }, "a");
         let long: Vec<u8> = "é1".repeat(50_000).encode_utf16().flat_map(u16::to_le_bytes).collect();
         check(&long, Encoding::Utf16 { is_big_endian: false }, &"é1".repeat(50_000));
+    }
+
+    #[test]
+    fn the_separator_of_a_title_is_not_that_of_the_table() {
+        let check = |text: &str, delimiter: u8, skipped: u32| {
+            assert_eq!(locate(text.as_bytes(), true), (delimiter, skipped), "{text:?}");
+        };
+        check("Sales; by region\nregion,product,amount\nNorth,A,10\nSouth,B,20\n", b',', 1);
+        check("Report\tQ1\tfinal\n\nregion,amount\nNorth,10\nSouth,20\n", b',', 1);
+        check("Revenue, by region\nregion;amount\nNorth;1,5\nSouth;2,5\n", b';', 1);
+        check("id,tags\n1,a;b;c\n2,d;e;f\n", b',', 0);
+        check("name;note\nAnn\nBob\n", b';', 0);
     }
 
     #[test]

@@ -14,6 +14,8 @@ pub(super) struct Found {
     pub(super) skipped: u32,
     /// The number of fields of most rows.
     pub(super) width: usize,
+    /// The number of the first records that have so many fields, with the header.
+    pub(super) records: usize,
 }
 
 /// A record with the structure of its cells.
@@ -39,9 +41,9 @@ impl Line {
     }
 }
 
-/// Returns the width of the first record.
-pub(super) fn first_width(start: &[u8], delimiter: u8) -> usize {
-    lines(start, true, delimiter, 1).first().map_or(0, Line::width)
+/// Returns the number of fields of each of the first records.
+pub(super) fn widths(start: &[u8], is_whole: bool, delimiter: u8) -> Vec<usize> {
+    lines(start, is_whole, delimiter, RECORDS_OF_WIDTH).iter().map(Line::width).collect()
 }
 
 /// Finds a header that is not the first record. `start` is the start of a file; `is_whole` if it is all of it.
@@ -62,7 +64,7 @@ pub(super) fn find(start: &[u8], is_whole: bool, delimiter: u8) -> Option<Found>
     let is_title = |line: &Line| line.width() == 1 && width > 2;
     let is_clear = is_separated || !header.has(true) && (above.iter().all(is_title) || heads_types(header, rows));
     let skipped = u32::try_from(at).ok()?;
-    (regular > 0 && regular * 2 >= rows.len() && is_clear).then_some(Found { skipped, width })
+    (regular > 0 && regular * 2 >= rows.len() && is_clear).then_some(Found { skipped, width, records: regular + 1 })
 }
 
 /// Whether a column has text in the header, and a number, date or boolean in most rows.

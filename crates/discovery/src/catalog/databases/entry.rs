@@ -79,7 +79,7 @@ pub(in crate::catalog) fn check(
     let kinds = SourceKind::ALL.map(SourceKind::as_str);
     Some(DatabaseEntry {
         line,
-        name: written.name,
+        name: fields.name(written.name),
         kind: fields.word("type", written.kind, "database type", &kinds, SourceKind::from_name),
         path,
         server,

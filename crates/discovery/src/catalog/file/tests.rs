@@ -147,6 +147,25 @@ fn reports_wrong_types_missing_values_and_unknown_sections() {
         ],
     );
     check(
+        "databases:\n- name: ''\n  path: shop.sqlite\n",
+        &["error: catalog.yaml:2: `name` of databases[0] is empty (write a name, or remove it)"],
+    );
+    check(
+        "documents:\n- name:\n  content: text\n",
+        &["error: catalog.yaml:2: `name` of documents[0] must be a text, not nothing (write `name: some text`)"],
+    );
+    check(
+        "entities:\n- name: visit\n  table: ''\n",
+        &[
+            "error: catalog.yaml:2: `table` is missing: table with one row per entity: database.table (write `table: ...`)",
+        ],
+    );
+    check(
+        "segments:\n- name: big\n  entity: visit\n  filter:\n",
+        &["error: catalog.yaml:4: `filter` of segments[0] must be a text or a list of names, not nothing \
+           (write `filter: some text`)"],
+    );
+    check(
         "apis:\n- name: x\n",
         &["error: catalog.yaml:2: `path` is missing: the file that describes the API (write `path: ...`)"],
     );
@@ -181,6 +200,8 @@ fn parses_urls_and_allowed_hosts() {
 fn reports_invalid_yaml_with_its_line() {
     let error = parse(Path::new("c.yaml"), "databases:\n  - path: [a\nx: {", &|_| None).unwrap_err();
     assert_eq!(error.to_string(), "c.yaml:3: not valid YAML: illegal placement of ':' indicator");
+    let error = parse(Path::new("c.yaml"), "databases:\n- path: a.db\n  description: a: b\n", &|_| None).unwrap_err();
+    assert!(error.to_string().ends_with("put a text that contains `: ` in quotes"), "{error}");
     let error = parse(Path::new("c.yaml"), "- a\n", &|_| None).unwrap_err();
     assert_eq!(error.to_string(), "c.yaml:1: the catalog must be a mapping, not a list");
     let (file, problems) = read("# only a comment\n");
