@@ -244,6 +244,11 @@ pub(crate) fn asks_for_figures(question: &str) -> bool {
     has_number || (0..words.len()).any(computes) || !periods::find_on(question, NaiveDate::default()).is_empty()
 }
 
+/// Returns whether a word says what to do with rows.
+pub(crate) fn is_operator(word: &str) -> bool {
+    operators::find(&[word.to_lowercase().as_str()]).is_some()
+}
+
 /// A question, and the changes that follow it: `X? And in 2024?` is the question `X?` with a change.
 pub(crate) struct Conversation {
     question: Question,

@@ -100,6 +100,8 @@ fn count_days(text: &str) -> Option<f64> {
 pub fn words(text: &str) -> Vec<&str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_' && c != '\'' && c != '’')
         .map(|word| word.trim_matches(['-', '\'', '’']))
+        // `last month's`
+        .map(|word| word.strip_suffix("'s").or(word.strip_suffix("’s")).unwrap_or(word))
         .filter(|word| !word.is_empty())
         .collect()
 }

@@ -2,10 +2,12 @@
 
 use prospector_connect::filter::FilterOp;
 use prospector_connect::query::Aggregation;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::intent::{Group, Measure};
 use super::names::Element;
+use super::operators::Operator;
+use super::parts::Kind;
 use super::roles::{Assembly, STEP};
 use super::scope::{Place, Presence};
 
@@ -14,6 +16,9 @@ const CODE: f64 = 0.02;
 
 /// The penalty for showing a yes/no column instead of the rows with yes.
 const SHOWN_FLAG: f64 = 0.1;
+
+/// The penalty for a number as a condition: above zero.
+const ASSUMED_POSITIVE: f64 = 0.02;
 
 impl Assembly<'_> {
     /// Gives the element that a part names its role.
@@ -38,7 +43,7 @@ impl Assembly<'_> {
             },
             Element::Columns(places) => self.name_columns(places, is_group),
             Element::Values(held) if !is_group => {
-                let is_done = self.filter(held, FilterOp::Eq);
+                let is_done = self.restrict(at, held) || self.filter(held, FilterOp::Eq);
                 is_done || self.relate(at, held, false) || self.exist_with(held)
             }
             Element::Lacking(place) if !is_group => match self.scope.distance(subject, place.0) {
@@ -113,6 +118,30 @@ impl Assembly<'_> {
             }
             Measure::Metrics(_) | Measure::Aggregate(..) | Measure::AverageCount(_) | Measure::Share(_) => false,
         }
+    }
+
+    /// Requires a number that is named after its table: `orders with a discount`.
+    pub(super) fn take_positive(&mut self, at: usize) -> bool {
+        let subject = self.intent.subject;
+        let is_count = self.intent.measure == Measure::Aggregate(Aggregation::Count, None);
+        let (Some(before), Some(Element::Columns(places))) = (at.checked_sub(1), self.parts[at].element()) else {
+            return false;
+        };
+        let is_after = self.parts[before].element() == Some(&Element::Table(subject))
+            && self.are_near(before, at)
+            && self.parts[before].span.end() < self.parts[at].span.at;
+        let is_compared = self.parts.get(at + 1).is_some_and(|next| {
+            matches!(next.kind, Kind::Number(_))
+                || matches!(
+                    next.operator(),
+                    Some(Operator::More | Operator::AtLeast | Operator::Less | Operator::AtMost | Operator::Between)
+                )
+        });
+        let place = places.iter().find(|place| place.0 == subject && self.scope.is_number(**place));
+        let Some(place) = place.filter(|_| is_count && is_after && !is_compared) else { return false };
+        self.penalty += ASSUMED_POSITIVE;
+        self.intent.filters.push((*place, FilterOp::Gt, json!(0)));
+        true
     }
 
     fn group_by_table(&mut self, table: usize) -> bool {

@@ -97,14 +97,30 @@ impl Assembly<'_> {
         at + 1
     }
 
+    fn is_adjacent(&self, at: usize) -> bool {
+        self.parts.get(at + 1).is_some_and(|next| self.parts[at].span.end() == next.span.at)
+    }
+
+    /// Requires that the related rows that were named before have a value, or refer to a row that has it: `bookings from Japan`.
+    pub(super) fn restrict(&mut self, at: usize, held: &[(Place, String)]) -> bool {
+        let before = at.checked_sub(1).filter(|before| self.are_near(*before, at));
+        let Some(Element::Table(table)) = before.and_then(|before| self.parts[before].element()) else { return false };
+        let places: Vec<Place> = held.iter().map(|(place, _)| *place).collect();
+        let is_open = |one: &&mut Existence| one.table == *table && one.filter.is_none() && one.count.is_empty();
+        let Some(existence) = self.intent.existences.iter_mut().find(is_open) else { return false };
+        let Some(place) = self.scope.nearest(*table, &places) else { return false };
+        let Some((_, value)) = held.iter().find(|(own, _)| *own == place) else { return false };
+        existence.filter = Some((place, self.scope.read_value(place, value)));
+        true
+    }
+
     /// Requires that related rows have a value, or that none do: `a smart meter`, `no business customers`.
     pub(super) fn relate(&mut self, at: usize, held: &[(Place, String)], is_negated: bool) -> bool {
         let subject = self.intent.subject;
-        let (value, next) = (&self.parts[at], self.parts.get(at + 1));
-        let Some(next) = next.filter(|next| value.span.end() == next.span.at && self.allows_existence()) else {
-            return false;
-        };
-        let Some(Element::Table(other)) = next.element() else { return false };
+        // `never cancelled a booking`, but not `smart, with a meter`.
+        let is_near = if is_negated { self.are_near(at, at + 1) } else { self.is_adjacent(at) };
+        let next = self.parts.get(at + 1).filter(|_| is_near && self.allows_existence());
+        let Some(Element::Table(other)) = next.and_then(Part::element) else { return false };
         let Some(table) = self.scope.referrer(*other, subject) else { return false };
         let places: Vec<Place> = held.iter().map(|(place, _)| *place).collect();
         let place = self.scope.nearest(table, &places);
@@ -114,6 +130,16 @@ impl Assembly<'_> {
         self.intent.existences.push(Existence { table, is_negated, filter, count: Vec::new() });
         self.used[at + 1] = true;
         true
+    }
+
+    fn is_of_subject(&self, at: usize) -> bool {
+        self.parts.get(at).and_then(Part::element) == Some(&Element::Table(self.intent.subject))
+    }
+
+    /// Returns whether a table or column is named before a part.
+    fn is_of_other(&self, at: usize) -> bool {
+        let mut before = self.parts[..at].iter();
+        before.any(|part| matches!(part.element(), Some(Element::Table(_) | Element::Columns(_))))
     }
 
     /// Handles `without an email`, `never ordered`, `not in Brazil`.
@@ -141,9 +167,11 @@ impl Assembly<'_> {
                 }
                 _ => false,
             },
+            // `customers without returned orders` have no such order: they are not the customers of the other orders.
             Some(Element::Values(held)) => {
                 let held = held.clone();
-                self.relate(next, &held, true) || self.filter(&held, FilterOp::Neq)
+                let is_absence = self.is_of_subject(next + 1) && self.are_near(next, next + 1) && self.is_of_other(at);
+                self.relate(next, &held, true) || !is_absence && self.filter(&held, FilterOp::Neq)
             }
             _ => false,
         };

@@ -27,6 +27,7 @@ const PART_OF_METRIC: f64 = 0.5;
 /// By an abbreviation: `temp` for `temperature`.
 const SHORTENED: f64 = 0.85;
 const MIN_SHORTENED: usize = 4;
+const MAX_ABBREVIATED: usize = 5;
 
 /// By the name of a key: `truck` for a table with the key `truck_id`. The table `truck` is a better match.
 const KEYED: f64 = 0.9;
@@ -204,7 +205,16 @@ impl Names {
             mentions.iter().any(|mention| (mention.span.at..mention.span.end()).contains(&at) && best(mention))
         };
         let is_marked = |at: usize| question.marks.iter().any(|(span, _)| (span.at..span.end()).contains(&at));
-        let is_open = |at: usize| !is_named(at) && !is_marked(at) && question.tokens[at].weight >= MIN_WEIGHT;
+        // The exact name of a table of another database is not a similar name here: `donations` are not `donors`.
+        let spans = (0..count).flat_map(|at| (1..=MAX_SPAN.min(count - at)).map(move |length| Span { at, length }));
+        let is_elsewhere = |span: &Span| {
+            let said = question.stems(*span);
+            self.elsewhere.iter().any(|name| name.iter().eq(&said))
+        };
+        let elsewhere: Vec<Span> = spans.filter(is_elsewhere).collect();
+        let is_other = |at: usize| elsewhere.iter().any(|span| (span.at..span.end()).contains(&at));
+        let is_open =
+            |at: usize| !is_named(at) && !is_marked(at) && !is_other(at) && question.tokens[at].weight >= MIN_WEIGHT;
         let mut spans: Vec<Span> = (0..count).filter(|at| is_open(*at)).map(|at| Span { at, length: 1 }).collect();
         spans.extend((1..count).filter(|at| is_open(at - 1) && is_open(*at)).map(|at| Span { at: at - 1, length: 2 }));
         let phrases: Vec<String> = spans.iter().map(|span| question.phrase(*span).to_lowercase()).collect();
@@ -308,8 +318,42 @@ fn is_joined(words: &[String], text: &str) -> bool {
     words.iter().try_fold(text, |rest, word| rest.strip_prefix(word.as_str())).is_some_and(str::is_empty)
 }
 
-/// Returns whether a word of a name is a prefix of a word of the question.
+/// Returns whether a word of a name is a prefix or an abbreviation of a word of the question.
 fn is_shortened(name: &[String], said: &[&str]) -> bool {
     let [word] = said else { return false };
-    name.iter().any(|own| own.len() >= MIN_SHORTENED && word.len() > own.len() && word.starts_with(own.as_str()))
+    let is_prefix =
+        |own: &String| own.len() >= MIN_SHORTENED && word.len() > own.len() && word.starts_with(own.as_str());
+    name.iter().any(|own| is_prefix(own) || abbreviates(own, word))
+}
+
+/// Returns whether the letters of a short word are those of a longer one in their order, without its vowels or after the same beginning:
+/// `amt` and `amount`, `dept` and `department`.
+fn abbreviates(short: &str, word: &str) -> bool {
+    let is_vowel = |c: char| "aeiou".contains(c);
+    let mut letters = word.chars();
+    let is_contained = short.chars().all(|c| letters.any(|other| other == c));
+    let begins = word.chars().next() == short.chars().next();
+    let is_bare = !short.chars().skip(1).any(is_vowel) || short.len() > 3 && word.get(..3) == short.get(..3);
+    (3..=MAX_ABBREVIATED).contains(&short.len()) && word.len() > short.len() + 1 && begins && is_bare && is_contained
+}
+
+#[cfg(test)]
+mod tests {
+    use super::abbreviates;
+
+    #[test]
+    fn abbreviations_have_the_letters_of_a_word() {
+        let all = [
+            ("amt", "amount"),
+            ("qti", "quantiti"),
+            ("pct", "percent"),
+            ("dept", "depart"),
+            ("mgr", "manag"),
+            ("cnt", "count"),
+        ];
+        let found: Vec<&str> = all.iter().filter(|(short, word)| abbreviates(short, word)).map(|all| all.0).collect();
+        assert_eq!(found, ["amt", "qti", "pct", "dept", "cnt"]);
+        let others = [("name", "nationality"), ("rate", "reverted"), ("age", "average"), ("tax", "taxonomy")];
+        assert_eq!(others.iter().find(|(short, word)| abbreviates(short, word)), None);
+    }
 }

@@ -53,6 +53,8 @@ pub(super) struct Names {
     pub(super) keyed: Vec<(Vec<String>, Element)>,
     /// Tables with the stems of the rows that they refer to, and without stems if they only link others: `driver_truck` is not a truck.
     pub(super) referred: Vec<(usize, Vec<String>)>,
+    /// The names of the tables of other databases, as stems.
+    pub(super) elsewhere: HashSet<Vec<String>>,
     /// Values by their words in lower case.
     pub(super) values: Vec<(Vec<String>, Place, String)>,
     /// Embeddings of entries of `called`, by index; several for some entries; empty without an embedder.
@@ -215,6 +217,7 @@ impl Names {
             called: called.into_keys().collect(),
             keyed: names.keyed,
             referred,
+            elsewhere: scope.elsewhere.iter().map(|name| stems(name)).collect(),
             values: names.values,
             vectors,
         }

@@ -245,21 +245,34 @@ fn list_periods(text: &str, today: NaiveDate, tokens: &[Token]) -> Vec<(Span, Ma
     marks
 }
 
-/// Handles `January and February 2025`, `Q1 versus Q2 2025`: the first period is in the year of the following one.
+/// Handles `January and February 2025`, `Q1 versus Q2 2025`, `between March and May 2025`: the first period is in the year of the
+/// following one.
 fn add_parts(today: NaiveDate, tokens: &[Token], marks: &mut Vec<(Span, Mark)>) {
     for (at, length) in (0..tokens.len()).flat_map(|at| [(at, 1), (at, 2)]) {
         let Some(joint) = tokens.get(at + length) else { continue };
-        let joins = operators::AND.contains(&joint.lower.as_str())
+        let before = at.checked_sub(1).map_or("", |before| tokens[before].lower.as_str());
+        let is_range =
+            matches!((before, joint.lower.as_str()), ("from", "to" | "until" | "through") | ("between", "and"));
+        let joins = is_range
+            || operators::AND.contains(&joint.lower.as_str())
             || matches!(operators::find(&[&joint.lower]), Some((Operator::Or | Operator::Compare, _)));
-        let next = marks.iter().find_map(|(span, mark)| match mark {
-            Mark::Period(from, _) if joins && span.at == at + length + 1 => from.get(..4),
+        let next = marks.iter().enumerate().find_map(|(index, (span, mark))| match mark {
+            Mark::Period(from, to) if joins && span.at == at + length + 1 => {
+                Some((index, from.get(..4)?.to_owned(), to.clone()))
+            }
             _ => None,
         });
-        let Some(year) = next else { continue };
+        let Some((next, year, end)) = next else { continue };
         let words: Vec<&str> = tokens[at..at + length].iter().map(|token| token.lower.as_str()).collect();
         let found = periods::find_on(&format!("{} {year}", words.join(" ")), today);
         let whole = found.into_iter().find(|period| period.place == (0, length + 1));
-        marks.extend(whole.map(|period| (Span { at, length }, Mark::Period(period.from, period.to))));
+        match whole {
+            Some(period) if is_range => {
+                let span = Span { at: at - 1, length: length + 2 + marks[next].0.length };
+                marks[next] = (span, Mark::Period(period.from, end));
+            }
+            whole => marks.extend(whole.map(|period| (Span { at, length }, Mark::Period(period.from, period.to)))),
+        }
     }
 }
 

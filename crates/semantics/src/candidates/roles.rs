@@ -2,13 +2,13 @@
 
 use prospector_connect::filter::FilterOp;
 use prospector_connect::query::Aggregation;
-use prospector_text::periods;
+use prospector_text::{identifiers, periods, stem};
 
 use super::intent::{Condition, Group, Intent, Measure, Rank};
 use super::names::Element;
 use super::operators::Operator;
 use super::parts::{Kind, Part};
-use super::question::Question;
+use super::question::{Question, Token, stems};
 use super::scope::{Place, Scope, Time};
 use super::seeds::Seed;
 
@@ -89,12 +89,17 @@ impl<'a> Assembly<'a> {
         match self.parts[at].kind.clone() {
             Kind::Operator(operator) => self.used[at] = self.apply(at, operator),
             Kind::Period(from, to) => self.used[at] = self.take_period((from, to)),
-            // `month` alone has no role.
-            Kind::Grain(_) => {}
+            // `the month with the most orders`; `month` alone has no role.
+            Kind::Grain(_) => {
+                let next = self.parts.get(at + 1);
+                let is_ranked = next.is_some_and(|next| next.is(Operator::Most) || next.is(Operator::Least));
+                self.used[at] = is_ranked && self.are_near(at, at + 1) && self.group(at);
+            }
             Kind::Series(_) => self.used[at] = self.group(at),
             Kind::Number(number) => self.used[at] = self.take_number(at, number),
             Kind::Named(_) => {
-                let is_used = !self.is_counted_apart(at) && (self.says_column(at) || self.name(at, false));
+                let is_used = !self.is_counted_apart(at)
+                    && (self.says_column(at) || self.name(at, false) || self.take_positive(at));
                 self.used[at] = is_used;
             }
         }
@@ -137,6 +142,9 @@ impl<'a> Assembly<'a> {
         match operator {
             // `paid by credit card` names a value, not a group.
             Operator::By => {
+                if self.is_passive(at) {
+                    return false;
+                }
                 self.group_from(at)
                     || matches!(self.parts.get(at + 1).and_then(Part::element), Some(Element::Values(_)))
             }
@@ -170,7 +178,7 @@ impl<'a> Assembly<'a> {
             }
             Operator::Most | Operator::Least => self.rank(at, operator == Operator::Most),
             Operator::Latest | Operator::Earliest if is_rows => {
-                let Some(Time::Day(day)) = self.scope.time(self.intent.subject, &[]) else { return false };
+                let Some(day) = self.take_day(at + 1) else { return false };
                 let limit = self.limit_near(at).unwrap_or(1);
                 let descending = operator == Operator::Latest;
                 self.intent.rank = Some(Rank { descending, limit, ties: false, by: Some(day) });
@@ -223,19 +231,66 @@ impl<'a> Assembly<'a> {
         self.are_columns(at, |place| self.scope.is_date(place))
     }
 
+    /// Uses the date that a part names, `the earliest hiring date`, or returns that of the subject.
+    fn take_day(&mut self, at: usize) -> Option<Place> {
+        let named = match self.parts.get(at).and_then(Part::element) {
+            Some(Element::Columns(places)) if self.is_day(at) => self.scope.nearest(self.intent.subject, places),
+            _ => None,
+        };
+        if named.is_some() {
+            self.used[at] = true;
+            return named;
+        }
+        match self.scope.time(self.intent.subject, &[]) {
+            Some(Time::Day(day)) => Some(day),
+            _ => None,
+        }
+    }
+
     fn are_columns(&self, at: usize, are: impl Fn(Place) -> bool) -> bool {
         matches!(self.parts[at].element(), Some(Element::Columns(places)) if places.iter().all(|place| are(*place)))
+    }
+
+    /// Returns whether `by` names who did something: `rooms booked by guests`, where the verb matches a table.
+    fn is_passive(&self, at: usize) -> bool {
+        let Some(before) = at.checked_sub(1).map(|before| &self.parts[before]) else { return false };
+        let Some(Element::Table(table)) = before.element() else { return false };
+        let own = identifiers::words(&self.scope.table(*table).name);
+        let tokens = &self.question.tokens[before.span.at..before.span.end()];
+        let is_noun = |token: &Token| own.iter().any(|word| stem::singular(word) == stem::singular(&token.lower));
+        let has_stems = |token: &Token| own.iter().any(|word| stems(word) == token.stems);
+        let is_next = matches!(self.parts.get(at + 1).and_then(Part::element), Some(Element::Table(_)));
+        is_next
+            && before.span.end() == self.parts[at].span.at
+            && tokens.iter().any(|token| has_stems(token) && !is_noun(token))
+    }
+
+    /// Returns whether a part names the measure or its table.
+    fn names_measure(&self, at: usize) -> bool {
+        let aggregates = self.intent.aggregates();
+        let is_measured = |place: &Place| aggregates.iter().any(|(_, _, measured)| *measured == Some(*place));
+        match self.parts.get(at).and_then(Part::element) {
+            Some(Element::Table(table)) => *table == self.intent.subject && !aggregates.is_empty(),
+            Some(Element::Columns(places)) => places.iter().any(is_measured),
+            _ => false,
+        }
     }
 
     /// Groups by the following parts, joined by `and`.
     fn group_from(&mut self, at: usize) -> bool {
         let mut next = at + 1;
+        // `top five customers by order amount`: the order, not a group.
+        if self.intent.rank.is_some() && !self.intent.groups.is_empty() {
+            while next < self.parts.len() && (self.used[next] || self.names_measure(next)) {
+                self.used[next] = true;
+                next += 1;
+            }
+            if next > at + 1 {
+                return true;
+            }
+        }
         // `in each` refers to the group that was named before.
         let mut any = next == self.parts.len() && !self.intent.groups.is_empty();
-        // `top five customers by number of orders`: the order, not a group.
-        if next < self.parts.len() && self.used[next] && self.intent.rank.is_some() {
-            return true;
-        }
         while next < self.parts.len() && (next == at + 1 || self.are_joined(next - 1, next)) && !self.used[next] {
             if !self.group(next) {
                 break;
@@ -288,11 +343,12 @@ impl<'a> Assembly<'a> {
             && !self.used[next]
             && !self.is_number(next)
             && self.intent.groups.is_empty()
+            && self.intent.grain.is_none()
         {
             self.used[next] = self.group(next);
         }
         // `titles with the most loans`
-        if self.intent.groups.is_empty() {
+        if self.intent.groups.is_empty() && self.intent.grain.is_none() {
             let is_other = |before: &usize| match self.parts[*before].element() {
                 Some(Element::Table(table)) => {
                     *table != self.intent.subject && self.scope.distance(self.intent.subject, *table).is_some()

@@ -59,6 +59,8 @@ pub(super) struct Scope<'a> {
     pub(super) source: Tables<'a>,
     /// The tables whose names and columns are matched, the most likely first.
     pub(super) likely: Vec<usize>,
+    /// The names of tables of other databases that the question may refer to.
+    pub(super) elsewhere: Vec<String>,
     /// The values that the question names, and their columns.
     pub(super) values: Vec<(Place, String)>,
     /// Text columns with yes/no values, and their value for yes.
@@ -131,7 +133,9 @@ impl<'a> Scope<'a> {
         let values = vocabulary.values.iter().filter_map(place_of).collect();
         let flags = vocabulary.flags.iter().filter_map(place_of).collect();
         let distances = vec![OnceCell::new(); source.tables.len()];
-        Scope { model, source, likely, values, flags, keys, distances }
+        let others = vocabulary.tables.iter().filter_map(|id| id.split_once('.'));
+        let elsewhere = others.filter(|(database, _)| *database != source.database).map(|(_, name)| name.to_owned());
+        Scope { model, source, likely, elsewhere: elsewhere.collect(), values, flags, keys, distances }
     }
 
     pub(super) fn table(&self, table: usize) -> &'a Table {

@@ -91,7 +91,8 @@ impl Seeder<'_> {
         // The customer with the largest bill is not the one with the most.
         let penalty = if is_size { UNLISTED } else { 0.0 } + if counted.is_some() { 0.0 } else { ASSUMED_COUNT };
         add(Measure::Aggregate(Aggregation::Count, None), counted, penalty);
-        if let Some(share) = self.before(at, Operator::Share) {
+        let share = self.before(at, Operator::Share).filter(|from| !(*from + 1..at).any(is_other));
+        if let Some(share) = share {
             add(Measure::Share(Vec::new()), Some(share), 0.0);
         }
         let is_which = at.checked_sub(1).is_some_and(|before| self.is_operator(before, Operator::Which));
@@ -309,9 +310,12 @@ impl Seeder<'_> {
         // `average number of credits` is the average of a column of numbers.
         let are_numbers = places.iter().all(|place| scope.is_number(*place));
         let counted = before.filter(|at| are_numbers && self.is_operator(*at, Operator::Count));
+        // `how many different customers`
+        let distinct = before.filter(|at| self.is_operator(*at, Operator::Distinct));
+        let of_distinct = distinct.and_then(|at| at.checked_sub(1)).filter(|at| self.is_operator(*at, Operator::Count));
         let averaged = counted.and_then(|at| at.checked_sub(1)).filter(|at| self.is_operator(*at, Operator::Average));
         let operator = averaged.or(before).and_then(|at| parts[at].operator());
-        let used: Vec<usize> = averaged.into_iter().chain(before).chain([at]).collect();
+        let used: Vec<usize> = averaged.or(of_distinct).into_iter().chain(before).chain([at]).collect();
         let which = parts.iter().position(|part| part.is(Operator::Which)).map(|which| which + 1);
         let several = self.list_before(at);
         for place in places {
@@ -366,13 +370,21 @@ impl Seeder<'_> {
         self.parts.iter().any(|part| part.is(Operator::List)) && !self.parts.iter().any(adds_up)
     }
 
-    /// Counts the members of a segment if their table is not named.
+    /// Counts the members of a segment if nothing else is measured.
     fn seed_segment(&self, at: usize, name: &str) -> Option<Seed> {
         let table = self.scope.model.segment(name).and_then(|segment| self.scope.table_of(&segment.entity))?;
-        let count = at.checked_sub(1).filter(|before| self.is_operator(*before, Operator::Count))?;
+        let count = at.checked_sub(1).filter(|before| self.is_operator(*before, Operator::Count));
+        let is_measured = |part: &Part| {
+            matches!(part.element(), Some(Element::Table(_) | Element::Metric(_)))
+                || part.operator().is_some_and(|operator| operator.computes() && operator != Operator::By)
+        };
+        if count.is_none() && self.parts.iter().any(is_measured) {
+            return None;
+        }
         let mut intent = Intent::new(table, Measure::Aggregate(Aggregation::Count, None));
         intent.segments.push(name.to_owned());
-        Some(Seed { intent, used: vec![count, at], penalty: 0.0 })
+        let penalty = if count.is_some() { 0.0 } else { ASSUMED_COUNT };
+        Some(Seed { intent, used: count.into_iter().chain([at]).collect(), penalty })
     }
 }
 

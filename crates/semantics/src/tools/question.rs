@@ -6,7 +6,8 @@ use prospector_core::tool::{ToolError, ToolErrorCode};
 use prospector_engine::Engine;
 
 use crate::candidates::{
-    ACCEPT, Candidate, CandidateQuery, Conversation, Glossary, MAX_QUESTION_CHARS, asks_for_figures, list_candidates,
+    ACCEPT, Candidate, CandidateQuery, Conversation, Glossary, MAX_QUESTION_CHARS, asks_for_figures, is_operator,
+    list_candidates,
 };
 use crate::{SemanticModel, Tables};
 
@@ -115,6 +116,9 @@ pub(super) async fn decide(
         (true, _) => "the question is ambiguous".to_owned(),
         (false, _) => open,
     };
+    // If only words such as `without` are left, the question asks for rows, not for an explanation.
+    let is_data = found[0].unused.iter().all(|word| is_operator(word));
+    let asks_for_figures = asks_for_figures || is_data;
     Ok(Decision::Choices { nearest: found[0].score < OFFER, found, reason, asks_for_figures })
 }
 

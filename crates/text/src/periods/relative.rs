@@ -14,8 +14,8 @@ pub fn today() -> NaiveDate {
 }
 
 /// Returns the periods in a question asked on a given day, in order. `last month`, `last quarter` and similar denote
-/// whole calendar periods before the current one, as do the last three of them; the last 30 days end today. The last
-/// quarter of 2025, or of last year, is a part of that year.
+/// whole calendar periods before the current one, as do the last three of them; the last 30 days end today. `next month`
+/// is the one after the current. The last quarter of 2025, or of last year, is a part of that year.
 ///
 /// ```
 /// let day = chrono::NaiveDate::from_ymd_opt(2026, 2, 14).unwrap();
@@ -40,8 +40,8 @@ fn read_relative(words: &[&str], today: NaiveDate) -> Option<Read> {
         ("year", "to", "date") => return days(today.with_ordinal(1), tomorrow, 3),
         _ => {}
     }
-    let is_current = matches!(word(0), "this" | "current");
-    if !is_current && !matches!(word(0), "last" | "previous" | "past") {
+    let (is_current, is_next) = (matches!(word(0), "this" | "current"), word(0) == "next");
+    if !is_current && !is_next && !matches!(word(0), "last" | "previous" | "past") {
         return None;
     }
     let count = match word(1).parse::<u64>() {
@@ -63,6 +63,11 @@ fn read_relative(words: &[&str], today: NaiveDate) -> Option<Read> {
             let length = if unit == "week" { 7 } else { 1 };
             let monday = today.checked_sub_days(Days::new(u64::from(today.weekday().num_days_from_monday())))?;
             let before = |day: NaiveDate| day.checked_sub_days(Days::new(count * length));
+            let after = |day: NaiveDate| day.checked_add_days(Days::new(count * length));
+            if is_next {
+                let first = if unit == "week" && taken == 2 { monday.checked_add_days(Days::new(7)) } else { tomorrow };
+                return days(first, after(first?), taken);
+            }
             return match (is_current, taken, unit) {
                 (true, _, "week") => days(Some(monday), monday.checked_add_days(Days::new(7)), taken),
                 (true, ..) => days(Some(today), tomorrow, taken),
@@ -76,7 +81,11 @@ fn read_relative(words: &[&str], today: NaiveDate) -> Option<Read> {
     };
     let begin = month.div_euclid(length) * length;
     let count = i32::try_from(count).ok()?;
-    Some(if is_current { months(begin, length, taken) } else { months(begin - count * length, count * length, taken) })
+    Some(match (is_current, is_next) {
+        (true, _) => months(begin, length, taken),
+        (_, true) => months(begin + length, count * length, taken),
+        _ => months(begin - count * length, count * length, taken),
+    })
 }
 
 /// Returns whether the following words define what it is the last of: `.. of each month`, `.. of the year`, `.. of
@@ -118,6 +127,10 @@ mod tests {
         check("last week", &[("2026-02-02", "2026-02-09")]);
         check("this week", &[("2026-02-09", "2026-02-16")]);
         check("the last 2 weeks", &[("2026-02-01", "2026-02-15")]);
+        check("last month's orders", &[("2026-01-01", "2026-02-01")]);
+        check("next week", &[("2026-02-16", "2026-02-23")]);
+        check("next month and the next 7 days", &[("2026-03-01", "2026-04-01"), ("2026-02-15", "2026-02-22")]);
+        check("the next two quarters", &[("2026-04-01", "2026-10-01")]);
         check("since last year", &[("2025-01-01", "9999-01-01")]);
         check("before this month", &[("0000-01-01", "2026-02-01")]);
         check("sales in 2024", &[("2024-01-01", "2025-01-01")]);
