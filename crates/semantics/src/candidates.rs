@@ -252,6 +252,8 @@ pub(crate) fn is_operator(word: &str) -> bool {
 /// A question, and the changes that follow it: `X? And in 2024?` is the question `X?` with a change.
 pub(crate) struct Conversation {
     question: Question,
+    /// The text of the question.
+    text: String,
     changes: Vec<Question>,
 }
 
@@ -259,10 +261,11 @@ impl Conversation {
     /// Returns `None` for a text without a question.
     pub(crate) fn read(text: &str, today: NaiveDate, glossary: &dyn Glossary) -> Option<Conversation> {
         let mut parts = text.split('?').map(str::trim).filter(|part| !part.is_empty());
-        let question = Question::read(parts.next()?, today, glossary);
+        let text = parts.next()?.trim_end_matches('.').to_owned();
+        let question = Question::read(&text, today, glossary);
         let year = question.year();
         let changes = parts.map(|part| Question::read(&with_year(part, year.as_deref()), today, glossary)).collect();
-        Some(Conversation { question, changes })
+        Some(Conversation { question, text, changes })
     }
 
     /// Returns what the words of the question `text` may refer to; databases that it names are also searched separately.
@@ -280,7 +283,7 @@ impl Conversation {
 /// Returns the candidates for a question, the best first.
 pub(crate) fn list_candidates(
     model: &SemanticModel,
-    Conversation { question: read, changes }: &Conversation,
+    Conversation { question: read, text, changes }: &Conversation,
     vocabulary: &Vocabulary,
     sources: &[Tables<'_>],
     glossary: &dyn Glossary,
@@ -309,6 +312,16 @@ pub(crate) fn list_candidates(
         let mentions = names.find(read, glossary);
         let mut found: Vec<Scored> = compose(&scope, read, &mentions);
         found.truncate(MAX_KEPT);
+        // The text of a choice means that choice.
+        let is_own = |scored: &Scored| {
+            let own = describe::describe(&scope, &scored.intent);
+            text.eq_ignore_ascii_case(&own) || text.eq_ignore_ascii_case(&format!("{own} in {}", source.database))
+        };
+        let own = found.iter().position(is_own);
+        if let Some(own) = own {
+            found = vec![Scored { score: 1.0, unused: Vec::new(), ..found.swap_remove(own) }];
+            all.clear();
+        }
         for change in changes {
             let parts = compose::read_parts(change, &names.find(change, glossary));
             found = found.into_iter().filter_map(|scored| change::apply(&scope, scored, change, &parts)).collect();
@@ -320,6 +333,9 @@ pub(crate) fn list_candidates(
                 _ => Vec::new(),
             };
             all.extend(lower(&scope, scored).map(|candidate| Candidate { follow_ups, ..candidate }));
+        }
+        if own.is_some() {
+            break;
         }
     }
     all.sort_by(|a, b| b.score.total_cmp(&a.score));

@@ -333,7 +333,9 @@ fn abbreviates(short: &str, word: &str) -> bool {
     let mut letters = word.chars();
     let is_contained = short.chars().all(|c| letters.any(|other| other == c));
     let begins = word.chars().next() == short.chars().next();
-    let is_bare = !short.chars().skip(1).any(is_vowel) || short.len() > 3 && word.get(..3) == short.get(..3);
+    // The stem of `qty` ends with `i`.
+    let mut inner = short.strip_suffix('i').unwrap_or(short).chars().skip(1);
+    let is_bare = inner.all(|c| !is_vowel(c)) || short.len() > 3 && word.get(..3) == short.get(..3);
     (3..=MAX_ABBREVIATED).contains(&short.len()) && word.len() > short.len() + 1 && begins && is_bare && is_contained
 }
 

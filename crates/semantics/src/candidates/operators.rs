@@ -98,7 +98,7 @@ const EXAMPLES: &[(Operator, &str)] = &[
     ),
     (
         Operator::Share,
-        "share|share of|rate|rate of|percentage|percentage of|percent|percent of|proportion of|fraction of|what part of|\
+        "share|share of|rate|percentage|percentage of|percent|percent of|proportion of|fraction of|what part of|\
          anteil|prozent|porcentaje|pourcentage",
     ),
     (Operator::Trend, "trend|trends|over time|develop|developed|evolve|evolution|development|entwicklung"),

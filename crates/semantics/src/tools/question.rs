@@ -105,6 +105,9 @@ pub(super) async fn decide(
     if is_sure {
         return Ok(Decision::Accepted(Box::new(found.swap_remove(0))));
     }
+    // If the candidates leave only words such as `without`, the question asks for rows, not for an explanation.
+    let is_left = |word: &&String| found.iter().all(|candidate| candidate.unused.contains(word));
+    let is_data = found[0].unused.iter().filter(is_left).all(|word| is_operator(word));
     let least = OFFER_NEAREST.max(found[0].score - OFFERED_MARGIN);
     found.retain(|candidate| candidate.score >= least);
     found.truncate(MAX_OFFERED);
@@ -116,8 +119,6 @@ pub(super) async fn decide(
         (true, _) => "the question is ambiguous".to_owned(),
         (false, _) => open,
     };
-    // If only words such as `without` are left, the question asks for rows, not for an explanation.
-    let is_data = found[0].unused.iter().all(|word| is_operator(word));
     let asks_for_figures = asks_for_figures || is_data;
     Ok(Decision::Choices { nearest: found[0].score < OFFER, found, reason, asks_for_figures })
 }

@@ -84,6 +84,7 @@ fn asks_for_the_rows_that_a_question_names() {
         ("the complaint with the earliest closed on", "complaints with the lowest closed on"),
         ("fines issued between March and May 2025", "number of fines, issued on, in March to May 2025"),
         ("Which month had the most fines issued?", "number of fines, issued on, by month, the 1 highest"),
+        ("average amount of fines, by city of owners", "average amount of fines, by city of owners"),
         ("the 3 largest fines", "3 fines with the highest amount"),
         ("Which owner has the largest fine?", "fines with the highest amount"),
         ("Which owner has the most fines?", "number of fines, by full name of owners, the 1 highest"),
