@@ -210,6 +210,16 @@ async fn keeps_the_valid_records_of_invalid_json() {
     check(SourceKind::Jsonl, ("t.jsonl", text), "t[2]: a Int64", Some(note)).await;
     let note = "t.json:2: the records from here on are skipped: EOF while parsing an object";
     check(SourceKind::Json, ("t.json", "[{\"a\": 1},\n{\"a\": 2"), "t[1]: a Int64", Some(note)).await;
+    let note = "t.json:2: the records from here on are skipped: the list does not end";
+    for text in ["[{\"a\": 1},\n", "[{\"a\": 1}\n"] {
+        check(SourceKind::Json, ("t.json", text), "t[1]: a Int64", Some(note)).await;
+    }
+    let note = "t.json:2: the records from here on are skipped: text follows the end of the list";
+    for text in ["[{\"a\": 1}]\nend", "[{\"a\": 1}]\n[{\"a\": 2}]"] {
+        check(SourceKind::Json, ("t.json", text), "t[1]: a Int64", Some(note)).await;
+    }
+    let text = "[{\"a\": \"]\\\"[\", \"b\": {\"c\": [1]}}]\n";
+    check(SourceKind::Json, ("t.json", text), "t[1]: a Utf8, b Struct(c List(Int64))", None).await;
 }
 
 #[tokio::test]
