@@ -223,6 +223,14 @@ async fn keeps_the_valid_records_of_invalid_json() {
 }
 
 #[tokio::test]
+async fn a_skipped_total_is_in_no_query() {
+    let text = "id,hours\n1,1.5\n2,2.5\n3,3\nTotal,7\n";
+    let (_folder, files) = check(SourceKind::Csv, ("t.csv", text), "t[3]: id Int64, hours Float64", None).await;
+    assert_eq!(values_of(&files, "hours", None).await, json!([1.5, 2.5, 3.0]));
+    assert_eq!(statistics_of(&files, "id").await, json!([3, 1, 3, 0]));
+}
+
+#[tokio::test]
 async fn invalid_files_report_why() {
     let kinds = [SourceKind::Csv, SourceKind::Json, SourceKind::Jsonl, SourceKind::Parquet, SourceKind::Arrow];
     for kind in kinds {
