@@ -12,7 +12,7 @@ use prospector_bench::{
     wordings,
 };
 use prospector_core::Problem;
-use prospector_discovery::Profile;
+use prospector_discovery::{Profile, sources::write_file};
 use prospector_offline::Offline;
 use prospector_search::ranking::Ranker;
 use serde::Serialize;
@@ -181,5 +181,5 @@ fn print(report: &impl Serialize, table: &str, only_json: bool) -> anyhow::Resul
 /// Writes a text if a file is given.
 fn write(path: Option<&Path>, text: &str) -> anyhow::Result<()> {
     let Some(path) = path else { return Ok(()) };
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    write_file(path, text).with_context(|| format!("cannot write {}", path.display()))
 }

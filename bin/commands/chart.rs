@@ -4,6 +4,7 @@ use std::{io::IsTerminal, path::PathBuf};
 
 use anyhow::Context as _;
 use prospector_agent::ask::Answered;
+use prospector_discovery::sources::write_file;
 
 use crate::output;
 
@@ -46,7 +47,7 @@ impl ChartFile {
             Form::Svg => chart.svg(IMAGE_WIDTH),
             Form::Vega => serde_json::to_string_pretty(&chart.vega())? + "\n",
         };
-        std::fs::write(&self.path, text).with_context(|| format!("cannot write {}", self.path.display()))?;
+        write_file(&self.path, &text).with_context(|| format!("cannot write {}", self.path.display()))?;
         output::say(&format!("wrote the chart to {}", self.path.display()));
         Ok(())
     }

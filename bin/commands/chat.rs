@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 use anyhow::Context as _;
 use prospector_agent::{Models, Planner, ask::Answered, session::Session};
 use prospector_core::name::nearest;
-use prospector_discovery::DiscoveryTools;
+use prospector_discovery::{DiscoveryTools, sources::write_file};
 use prospector_llm::purpose::Mode;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -176,7 +176,7 @@ fn save(session: &Session, file: &str) -> anyhow::Result<()> {
     } else {
         serde_json::to_string_pretty(&answers)?
     };
-    std::fs::write(file, text + "\n").with_context(|| format!("cannot write {file}"))?;
+    write_file(Path::new(file), &(text + "\n")).with_context(|| format!("cannot write {file}"))?;
     output::reply(&format!("Saved {} turns to {file}.", answers.len()))
 }
 

@@ -81,6 +81,18 @@ pub(super) async fn show_all(
     format: Option<ReportFormat>,
 ) -> anyhow::Result<Exit> {
     if let Ok(answer) = &called
+        && let Some(reason) = find_reason(answer.json())
+    {
+        return match format {
+            None | Some(ReportFormat::Json | ReportFormat::Text) => show(called, format).map(|_| Exit::NotVerified),
+            // There are no rows.
+            Some(_) => {
+                output::say(&format!("not answered: {reason}"));
+                Ok(Exit::NotVerified)
+            }
+        };
+    }
+    if let Ok(answer) = &called
         && format != Some(ReportFormat::Text)
         && rows::print(answer.json(), engine, format).await?
     {
@@ -88,6 +100,13 @@ pub(super) async fn show_all(
         return Ok(Exit::Good);
     }
     show(called, format)
+}
+
+/// Returns why a question to the semantic layer was not computed, with what it may mean; `None` for other answers.
+fn find_reason(answer: &Value) -> Option<String> {
+    let choices: Vec<&str> = answer["choices"].as_array()?.iter().filter_map(Value::as_str).collect();
+    let reason = answer["reason"].as_str()?;
+    Some(if choices.is_empty() { reason.to_owned() } else { format!("{reason} (it may mean: {})", choices.join("; ")) })
 }
 
 pub(super) fn show(called: Result<Answer, ToolError>, format: Option<ReportFormat>) -> anyhow::Result<Exit> {
@@ -214,4 +233,17 @@ async fn check_files(format: Option<ReportFormat>, settings: &Settings) -> anyho
     table.push([json!(report.files), json!(report.bytes), json!(report.damage.len())]);
     Report::new(&report, table)?.print(format)?;
     Ok(if report.damage.is_empty() { Exit::Good } else { Exit::Usage })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_that_is_not_computed_has_a_reason() {
+        let check = |answer: Value, expected: Option<&str>| assert_eq!(find_reason(&answer).as_deref(), expected);
+        check(json!({"choices": ["a", "b"], "reason": "ambiguous"}), Some("ambiguous (it may mean: a; b)"));
+        check(json!({"choices": [], "reason": "no metric"}), Some("no metric"));
+        check(json!({"columns": ["choices"], "rows": [[1]]}), None);
+    }
 }

@@ -69,14 +69,15 @@ pub(crate) async fn init(args: &InitArgs, settings: &Settings) -> anyhow::Result
     let has_files = |finding: &Finding| {
         matches!(finding.kind, FindingKind::Databases(_)) && matches!(finding.address, Address::Path(_))
     };
-    let proposed = match found.iter().any(has_files) {
+    let sources = found.iter().filter(|finding| has_files(finding)).count();
+    let proposed = match sources > 0 {
         true => add_joins(&path, text, settings).await.unwrap_or_else(|error| {
             output::say(&format!("warning: the catalog has no joins: {error:#}"));
             ProposedJoins::default()
         }),
         false => ProposedJoins::default(),
     };
-    let notes = describe_joins(&proposed, &path);
+    let notes = describe_joins(&proposed, sources, &path);
     print(&NewCatalog { created: path, found, skipped, joins: proposed.joins, variables }, &notes, args)?;
     Ok(Exit::Good)
 }
@@ -100,8 +101,8 @@ async fn add_joins(path: &Path, text: String, settings: &Settings) -> anyhow::Re
     Ok(proposed)
 }
 
-/// Returns one line per join, and how to change them.
-fn describe_joins(proposed: &ProposedJoins, path: &Path) -> Vec<String> {
+/// Returns one line per join, and how to change them. `sources` is the number of databases of files.
+fn describe_joins(proposed: &ProposedJoins, sources: usize, path: &Path) -> Vec<String> {
     let mut notes: Vec<String> =
         proposed.joins.iter().map(|ProposedJoin { database, join }| format!("join in {database}: {join}")).collect();
     let file = path.display();
@@ -114,6 +115,11 @@ fn describe_joins(proposed: &ProposedJoins, path: &Path) -> Vec<String> {
             "no joins were found between the tables of {name}: questions over several of them need `joins` in {file}"
         )
     }));
+    if sources > 1 {
+        notes.push(format!(
+            "tables of different databases were not compared: questions over several of the {sources} databases need `entities` and `joins` in {file}"
+        ));
+    }
     notes.extend(proposed.partial.iter().map(|name| {
         format!("{name} is too large to compare all its tables: add joins that are missing to `joins` in {file}")
     }));

@@ -164,7 +164,7 @@ pub(super) fn propose(answered: &Answered, name: &str, settings: &Settings) -> a
     };
     let proposals = Proposals::of_state(&settings.state_folder()?);
     let path = proposals
-        .propose(name, &answered.question, query.database.as_deref(), &query.sql, &Owner::local())
+        .propose(name, &answered.question, query.database.as_deref(), &query.sql, &query.units, &Owner::local())
         .map_err(with_advice)?;
     output::say(&format!(
         "stored as {}, pending approval with: planner queries approve {name} --by WHO",

@@ -2,6 +2,7 @@
 
 use anyhow::Context as _;
 use prospector_agent::{ask::AnswerStatus, session::Session};
+use prospector_discovery::sources::write_file;
 use prospector_report::{Report, Store, read_questions};
 
 use super::{
@@ -33,7 +34,7 @@ pub(crate) async fn report(mut args: ReportArgs, settings: &Settings) -> anyhow:
     }
     let store = Store::new(&settings.state_folder()?, &args.questions);
     let report = Report::new(questions, answers, store.read().as_ref());
-    std::fs::write(&args.out, report.html()).with_context(|| format!("cannot write {}", args.out.display()))?;
+    write_file(&args.out, &report.html()).with_context(|| format!("cannot write {}", args.out.display()))?;
     // The page is written even if its snapshot cannot be stored.
     if let Err(error) = store.keep(&report.snapshot()) {
         output::say(&format!("warning: {error}"));

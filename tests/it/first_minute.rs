@@ -191,6 +191,13 @@ fn init_declares_joins_between_files() {
     let text = folder.run(&["init", "other", "--format", "text"]).out;
     assert!(text.contains("no joins were found between the tables of other"), "{text}");
     assert!(!fs::read_to_string(folder.path("other/catalog.yaml")).unwrap().contains("\njoins:"));
+    assert!(!text.contains("different databases"), "{text}");
+
+    // Folders are databases of their own.
+    folder.write("both/people/customers.csv", b"customer_no,company\nC1,Acme\nC2,Brown\n");
+    folder.write("both/sales/orders.csv", b"id,customer_no\n1,C1\n2,C2\n");
+    let text = folder.run(&["init", "both", "--format", "text"]).out;
+    assert!(text.contains("tables of different databases were not compared"), "{text}");
 }
 
 #[test]

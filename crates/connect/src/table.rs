@@ -39,7 +39,7 @@ pub struct Table {
     pub issues: Vec<ColumnIssue>,
 }
 
-/// Cells of a column that do not have the type of the others.
+/// Cells of a column that do not have the type of the others, or are their total.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnIssue {
     /// The name of the column.
@@ -62,7 +62,7 @@ pub struct ColumnIssue {
 /// The end of messages about cells that are NULL because of their type: `2 values count as missing (NULL)`.
 pub const AS_MISSING: &str = "as missing (NULL)";
 
-/// The consequence for cells that do not have the type of the others.
+/// The consequence for cells that do not have the type of the others, or are their total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IssueEffect {
@@ -70,6 +70,10 @@ pub enum IssueEffect {
     Null,
     /// The column is text.
     Text,
+    /// The cell is the sum of the others, and its row is skipped.
+    SkippedTotal,
+    /// The cell is the sum of the others, and its row is counted like them.
+    CountedTotal,
 }
 
 /// A cell of a file.
@@ -87,6 +91,10 @@ impl ColumnIssue {
         match self.effect {
             IssueEffect::Null => "correct the cells, or set `strict: true` on the source to read the column as text",
             IssueEffect::Text => "write all cells of the column in one way, such as 1234.5 or 2025-03-31",
+            IssueEffect::SkippedTotal => "set `strict: true` on the source if the row is not a total",
+            IssueEffect::CountedTotal => {
+                "remove the row from the file, or set `strict: true` on the source if it is not a total"
+            }
         }
     }
 

@@ -151,16 +151,28 @@ impl Engine {
 
     /// Returns the warnings about an answer, as part of it.
     pub(crate) async fn rows_warnings(&self, sql: &str, database: Option<&str>, rows: &Rows) -> Vec<RowsWarning> {
-        let warnings = self.warnings(sql, database, Some(rows)).await;
-        let warning = |warning: QueryWarning| {
-            let (message, last_rows) = (warning.to_string(), warning.last_rows);
-            RowsWarning { message, columns: warning.columns, last_rows }
-        };
-        warnings.into_iter().map(warning).collect()
+        self.warnings(sql, database, Some(rows)).await.into_iter().map(rows_warning).collect()
+    }
+
+    /// Returns the warnings about cells of files, such as those that are NULL because of their type: unlike the others, they
+    /// depend on the data alone, and also concern queries that a person has approved.
+    pub async fn cell_warnings(&self, sql: &str, database: Option<&str>, rows: &Rows) -> Vec<RowsWarning> {
+        let Ok(plan) = self.plan(sql, database).await else { return Vec::new() };
+        if plan.tables().iter().all(|table| table.issues.is_empty()) {
+            return Vec::new();
+        }
+        let warnings = self.warnings(sql, database, Some(rows)).await.into_iter();
+        warnings.filter(|warning| warning.code == WarningCode::InvalidCells).map(rows_warning).collect()
     }
 
     /// Returns the warnings as texts, as tools show them.
     pub(crate) async fn warning_texts(&self, sql: &str, database: Option<&str>, rows: Option<&Rows>) -> Vec<String> {
         self.warnings(sql, database, rows).await.iter().map(ToString::to_string).collect()
     }
+}
+
+/// Returns a warning about an answer.
+fn rows_warning(warning: QueryWarning) -> RowsWarning {
+    let (message, last_rows) = (warning.to_string(), warning.last_rows);
+    RowsWarning { message, columns: warning.columns, last_rows }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use prospector_core::Problem;
 use prospector_core::name::normalize;
 use prospector_core::record::Record;
+use prospector_core::tool::finding::RowsWarning;
 use prospector_engine::Engine;
 use prospector_engine::options::{NamedQuery, NamedSchema};
 use prospector_engine::query::{Literal, Outcome};
@@ -36,8 +37,10 @@ pub struct VerifiedRun {
     pub parameters: Vec<(String, Literal)>,
     /// The SQL that was run.
     pub sql: String,
-    /// The answer of the engine.
+    /// The answer of the engine, with the units that the query declares.
     pub outcome: Outcome,
+    /// Cells of files that the query reads, but that are not in the result as written.
+    pub warnings: Vec<RowsWarning>,
 }
 
 impl VerifiedQueries {
@@ -155,8 +158,11 @@ impl VerifiedQueries {
         cap: usize,
     ) -> Result<VerifiedRun, QueryError> {
         let (sql, parameters) = self.bind(query, values, engine).await?;
-        let outcome = engine.run(&sql, query.database.as_deref(), cap).await?;
-        Ok(VerifiedRun { parameters, sql, outcome })
+        let mut outcome = engine.run(&sql, query.database.as_deref(), cap).await?;
+        outcome.units.retain(|(column, _)| !query.units.iter().any(|(declared, _)| declared == column));
+        outcome.units.extend(query.units.iter().cloned());
+        let warnings = engine.cell_warnings(&sql, query.database.as_deref(), &outcome.rows).await;
+        Ok(VerifiedRun { parameters, sql, outcome, warnings })
     }
 
     /// Checks with its source whether a query would run, with its defaults or other values of the right types.

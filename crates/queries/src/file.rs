@@ -14,7 +14,8 @@ use serde_json::{Map, Value, json};
 use crate::model::{AllowedValue, Parameter, ParameterType, QueryState, VerifiedQuery};
 use crate::value::{read, to_json};
 
-const KEYS: [&str; 7] = ["question", "synonyms", "description", "database", "parameters", "verified", "proposed_by"];
+const KEYS: [&str; 8] =
+    ["question", "synonyms", "description", "database", "parameters", "units", "verified", "proposed_by"];
 const PARAMETER_KEYS: [&str; 5] = ["type", "description", "default", "allowed", "column"];
 const VERIFIED_KEYS: [&str; 2] = ["by", "on"];
 const PROPOSED_KEYS: [&str; 2] = ["id", "label"];
@@ -24,6 +25,8 @@ const MAX_SYNONYMS: usize = 50;
 const MAX_PARAMETERS: usize = 20;
 const MAX_ALLOWED: usize = 1_000;
 const MAX_TEXT_CHARS: usize = 2_000;
+const MAX_UNITS: usize = 1_000;
+const MAX_UNIT_CHARS: usize = 40;
 
 /// Parses the text of a file. If one of the problems is an error, there is no query.
 pub(crate) fn parse(name: &str, path: &Path, text: &str) -> (Option<VerifiedQuery>, Vec<Problem>) {
@@ -56,6 +59,10 @@ pub(crate) fn render(query: &VerifiedQuery) -> String {
     }
     if let Some(database) = &query.database {
         field("database", database.as_str().into());
+    }
+    if !query.units.is_empty() {
+        let units = query.units.iter().map(|(column, unit)| (column.clone(), unit.as_str().into()));
+        field("units", Value::Object(units.collect()));
     }
     if !query.parameters.is_empty() {
         text.push_str("parameters:\n");
@@ -136,6 +143,7 @@ impl Reader<'_> {
         let description = self.text(fields, "description", &[]).unwrap_or_default();
         let database = self.text(fields, "database", &[]);
         let parameters = self.parameters(fields.get("parameters"));
+        let units = self.units(fields.get("units"));
         let verified = self.verification(fields.get("verified"));
         let proposed_by = self.proposer(fields.get("proposed_by"));
         let query = VerifiedQuery {
@@ -145,6 +153,7 @@ impl Reader<'_> {
             description,
             database,
             parameters,
+            units,
             sql: sql.to_owned(),
             verified,
             proposed_by,
@@ -192,6 +201,24 @@ impl Reader<'_> {
             let line = self.line(&["synonyms"]);
             let reason = format!("`synonyms` must be a list of at most {MAX_SYNONYMS} texts");
             self.fail(line, reason, "start each with `- `");
+            Vec::new()
+        })
+    }
+
+    fn units(&mut self, value: Option<&Value>) -> Vec<(String, String)> {
+        let unit = |(column, unit): (&String, &Value)| {
+            let unit = unit.as_str().filter(|unit| unit.chars().count() <= MAX_UNIT_CHARS)?;
+            Some((column.clone(), one_line(unit)))
+        };
+        let units: Option<Vec<(String, String)>> = match value {
+            None | Some(Value::Null) => Some(Vec::new()),
+            Some(Value::Object(fields)) if fields.len() <= MAX_UNITS => fields.iter().map(unit).collect(),
+            Some(_) => None,
+        };
+        units.unwrap_or_else(|| {
+            let line = self.line(&["units"]);
+            let reason = format!("`units` must map columns to texts of at most {MAX_UNIT_CHARS} characters");
+            self.fail(line, reason, "write `units: {revenue: EUR}`");
             Vec::new()
         })
     }
@@ -350,7 +377,7 @@ mod tests {
     const WHOLE: &str = "---\nquestion: Which artists sold best in {country} in {year}?\nsynonyms:\n  - top artists of {country}\n\
         database: music_store\nparameters:\n  country:\n    type: text\n    column: music_store.countries.name\n  year:\n    type: integer\n    \
         allowed: [2024, 2025]\n    default: 2025\n  currency:\n    type: text\n    allowed:\n      EUR: [euro]\n      GBP:\n\
-        verified: {by: Ada, on: 2026-01-12}\n---\nSELECT 1\n";
+        verified: {by: Ada, on: 2026-01-12}\nunits: {revenue: EUR}\n---\nSELECT 1\n";
 
     fn check(text: &str, line: usize, part: &str) {
         let (query, problems) = parse("q", Path::new("q.sql"), text);
@@ -368,6 +395,7 @@ mod tests {
         assert_eq!(query.parameters.len(), 3);
         assert_eq!(query.parameters[1].default, Some(Literal::Integer(2025)));
         assert_eq!(query.parameters[2].allowed[0].words, ["euro"]);
+        assert_eq!(query.units, [("revenue".to_owned(), "EUR".to_owned())]);
         assert_eq!(query.verified, Some(Verification { by: "Ada".into(), on: "2026-01-12".into() }));
         let (again, problems) = parse("q", Path::new("q.sql"), &render(&query));
         assert!(problems.is_empty(), "{problems:?}\n{}", render(&query));
@@ -389,6 +417,7 @@ mod tests {
         check(&WHOLE.replace("[2024, 2025]", "[2024, soon]"), 12, "list of values of the type integer");
         check(&WHOLE.replace("of {country}", "of {land}"), 3, "`{land}` is not a parameter");
         check(&WHOLE.replace("2026-01-12", "yesterday"), 19, "a day");
+        check(&WHOLE.replace("{revenue: EUR}", "EUR"), 20, "map columns to texts");
         check(
             &WHOLE.replace("  country:\n", "  Country:\n").replace("{country}", "x"),
             7,

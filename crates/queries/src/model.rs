@@ -22,6 +22,8 @@ pub struct VerifiedQuery {
     pub database: Option<String>,
     /// The parameters, in the order of the file.
     pub parameters: Vec<Parameter>,
+    /// The units of columns of the result, by name, where they are not those of the columns that it reads.
+    pub units: Vec<(String, String)>,
     /// The query, with `:name` for each parameter.
     pub sql: String,
     /// Who approved it, and when; `None` for a proposal.

@@ -81,7 +81,8 @@ impl Proposals {
         Ok(path)
     }
 
-    /// Proposes the SQL that answered a question of this owner, in the dialect of `database` if it names tables without one.
+    /// Proposes the SQL that answered a question of this owner, in the dialect of `database` if it names tables without one, with
+    /// the units of its columns.
     ///
     /// # Errors
     /// As [`Proposals::keep`].
@@ -91,6 +92,7 @@ impl Proposals {
         question: &str,
         database: Option<&str>,
         sql: &str,
+        units: &[(String, String)],
         owner: &Owner,
     ) -> Result<PathBuf, QueryError> {
         self.keep(&VerifiedQuery {
@@ -100,6 +102,7 @@ impl Proposals {
             description: String::new(),
             database: database.map(str::to_owned),
             parameters: Vec::new(),
+            units: units.to_vec(),
             sql: sql.to_owned(),
             verified: None,
             proposed_by: (!owner.is_local()).then(|| owner.clone()),
@@ -175,10 +178,13 @@ impl Proposals {
 
 #[cfg(test)]
 mod tests {
+    use prospector_connect::source::SourceKind;
+
     use super::*;
+    use crate::VerifiedQueries;
 
     fn propose(proposals: &Proposals, name: &str, owner: &Owner) -> Result<PathBuf, QueryError> {
-        proposals.propose(name, "How many orders are there?", None, "SELECT COUNT(*) FROM shop.orders", owner)
+        proposals.propose(name, "How many orders are there?", None, "SELECT COUNT(*) FROM shop.orders", &[], owner)
     }
 
     #[test]
@@ -199,6 +205,31 @@ mod tests {
         assert_eq!(proposals.find("of-nobody").unwrap().proposed_by, None);
         assert!(proposals.remove("ann-3").unwrap());
         propose(&proposals, "one-more", &ann).unwrap();
+    }
+
+    #[tokio::test]
+    async fn an_approved_query_keeps_units_and_warnings_about_cells() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gifts.csv");
+        let rows: String = (1..=40).map(|at| format!("{at},{at}.5\n")).collect();
+        std::fs::write(&path, format!("id,amount\n{rows}41,unclear\n42,1.5\n")).unwrap();
+        let place = prospector_connect::source::Source::files(SourceKind::Csv, vec![path]);
+        let connector = prospector_connect::open(&place).unwrap();
+        let (tables, _) = connector.describe().await.unwrap();
+        let source = prospector_engine::Source { name: "shop".into(), tables, functions: Vec::new(), connector };
+        let engine = Engine::new(vec![source]);
+        let proposals = Proposals::of_state(folder.path());
+        let units = [("gifts".to_owned(), "EUR".to_owned())];
+        let sql = "SELECT SUM(amount) AS gifts FROM shop.gifts";
+        proposals.propose("gifts", "What are the gifts?", None, sql, &units, &Owner::local()).unwrap();
+        let approved = proposals.approve("gifts", "Ada", &folder.path().join("approved"), &engine).await.unwrap();
+        let (queries, problems) = VerifiedQueries::load(&[approved.path], &engine).await;
+        assert!(problems.is_empty(), "{problems:?}");
+        let query = queries.resolve("gifts").unwrap();
+        let run = queries.run(query, &serde_json::Map::new(), &engine, 10).await.unwrap();
+        assert_eq!(run.outcome.units, units);
+        let [warning] = run.warnings.as_slice() else { panic!("{:?}", run.warnings) };
+        assert!(warning.message.contains("line 42 'unclear'"), "{}", warning.message);
     }
 
     #[test]

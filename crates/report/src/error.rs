@@ -5,12 +5,12 @@ use std::path::PathBuf;
 /// A failure to create a report.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// The questions file is not valid YAML.
+    /// The questions file is not valid YAML, or has an unknown key.
     #[error("cannot read the questions in {place}: {reason}")]
     Questions {
         /// The file.
         place: String,
-        /// The parse error, with its line.
+        /// What is wrong.
         reason: String,
     },
     /// The file contains no questions.

@@ -33,15 +33,15 @@ pub struct ReportQuestion {
 /// affect others.
 ///
 /// # Errors
-/// [`ReportError`] if the text is not valid YAML, or contains no questions.
+/// [`ReportError`] if the text is not valid YAML, has an unknown key, or contains no questions.
 pub fn read_questions(text: &str, place: &str) -> Result<(Questions, Vec<Problem>), ReportError> {
     let unreadable = |reason: String| ReportError::Questions { place: place.to_owned(), reason };
     let file: Value = serde_saphyr::from_str(text).map_err(|error| unreadable(error.to_string()))?;
     let fields = file.as_object().ok_or_else(|| unreadable("it is not a mapping with a list of `questions`".into()))?;
-    let mut problems = Vec::new();
-    for key in fields.keys().filter(|key| !["title", "questions"].contains(&key.as_str())) {
-        problems.push(Problem::error(format!("{place}: {key}"), "unknown key; expected `title` or `questions`"));
+    if let Some(key) = fields.keys().find(|key| !["title", "questions"].contains(&key.as_str())) {
+        return Err(unreadable(format!("unknown key `{key}`; expected `title` or `questions`")));
     }
+    let mut problems = Vec::new();
     let title = fields.get("title").and_then(Value::as_str).unwrap_or("Report").to_owned();
     let mut asked = Vec::new();
     for (at, entry) in fields.get("questions").and_then(Value::as_array).into_iter().flatten().enumerate() {
@@ -98,7 +98,7 @@ mod tests {
     fn isolates_invalid_questions() {
         check("questions:\n- How many?\n- {question: By month?, title: Months}\n", 2, "");
         check("questions:\n- How many?\n- {qestion: By month?}\n- \" \"\n", 1, "question 2 unknown field");
-        check("questions:\n- How many?\ncolour: red\n", 1, "weekly.yaml: colour");
+        check("questions:\n- How many?\ntitel: Week\n", 0, "weekly.yaml: unknown key `titel`");
         check("questions: []\n", 0, "contains no questions");
         check("questions: [\n", 0, "cannot read the questions in weekly.yaml");
         check("- How many?\n", 0, "not a mapping");

@@ -38,6 +38,10 @@ fn suggest<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> Stri
     prospector_core::name::suggest(name, known).unwrap_or_else(|| "correct the name".to_owned())
 }
 
+fn declare_entity(name: &str, database: &str, table: &str) -> String {
+    format!("declare the table under `entities`: `{{name: {name}, table: {database}.{table}, key: COLUMN}}`")
+}
+
 /// Returns the valid declarations, and the problems of the others.
 pub(crate) fn check(declared: Declarations, sources: &[Tables<'_>]) -> (Declarations, Vec<Problem>) {
     let Declarations { fiscal_year, time_zone, .. } = declared;
@@ -176,10 +180,29 @@ impl Checker<'_> {
         let entities = &self.kept.entities;
         let found = entities.iter().find(|entity| entity.name.eq_ignore_ascii_case(name));
         let known = found.and_then(|entity| self.table(entity).map(|(table, dialect)| (entity, table, dialect)));
-        known.ok_or_else(|| {
-            let advice = suggest(name, entities.iter().map(|entity| entity.name.as_str()));
-            wrong(format!("there is no entity `{name}`"), advice)
-        })
+        known.ok_or_else(|| wrong(format!("there is no entity `{name}`"), self.advise_entity(name)))
+    }
+
+    /// Suggests what to write instead of an unknown entity, which may be the name of a table or of a database.
+    fn advise_entity(&self, name: &str) -> String {
+        let entities = &self.kept.entities;
+        let is_named = |table: &&Table| table.name.eq_ignore_ascii_case(name);
+        let named =
+            self.sources.iter().find_map(|source| Some((source.database, source.tables.iter().find(is_named)?)));
+        let is_database = self.sources.iter().any(|source| source.database.eq_ignore_ascii_case(name));
+        match named {
+            Some((database, table)) => {
+                let is_over = |entity: &&Entity| self.table(entity).is_some_and(|(own, _)| std::ptr::eq(own, table));
+                match entities.iter().find(is_over) {
+                    Some(entity) => format!("write `{}`, the entity of the table `{database}.{name}`", entity.name),
+                    None => declare_entity(name, database, name),
+                }
+            }
+            None if is_database => {
+                format!("write `entity.column` without the database; {}", declare_entity("NAME", name, "TABLE"))
+            }
+            None => suggest(name, entities.iter().map(|entity| entity.name.as_str())),
+        }
     }
 
     /// Checks a join, and spells its columns as its tables do.

@@ -121,22 +121,40 @@ fn of_tables(catalog: &Catalog) -> Vec<Example> {
     }
 }
 
-/// Returns a question about a table: its rows over time, by the first table that it references, or in total.
+/// Returns a question about a table: its rows over time, by the first table that it references, or in total. It has no words that the
+/// built-in planner does not know.
 fn about(database: &str, table: &Table) -> Example {
-    let rows = match words(&table.name) {
-        name if name.ends_with('s') => name,
-        name => format!("rows of {name}"),
+    let count = match words(&table.name) {
+        name if name.ends_with('s') => format!("How many {name} are there"),
+        name => format!("What is the number of {name}"),
     };
     let is_time =
         |column: &Column| matches!(column.column_type, ColumnType::Date | ColumnType::DateText | ColumnType::Timestamp);
     let question = match table.foreign_keys.first() {
-        _ if table.columns.iter().any(is_time) => format!("How many {rows} are there by month?"),
-        Some(key) => format!("How many {rows} are there by {}?", strip_plural(words(&key.table))),
-        None => format!("How many {rows} are there?"),
+        _ if table.columns.iter().any(is_time) => format!("{count} by month?"),
+        Some(key) => format!("{count} by {}?", strip_plural(words(&key.table))),
+        None => format!("{count}?"),
     };
     Example::new(ExampleKind::Table, question, &format!("{database}.{}", table.name))
 }
 
 fn words(name: &str) -> String {
     identifiers::words(name).join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_the_rows_of_a_table_by_its_name() {
+        let check = |name: &str, column_type: ColumnType, question: &str| {
+            let column = Column { name: "given".into(), column_type, ..Column::default() };
+            let table = Table { name: name.into(), columns: vec![column], ..Table::default() };
+            assert_eq!(about("crm", &table).question, question);
+        };
+        check("donors", ColumnType::Date, "How many donors are there by month?");
+        check("spenden", ColumnType::Date, "What is the number of spenden by month?");
+        check("spenden", ColumnType::Text, "What is the number of spenden?");
+    }
 }

@@ -43,10 +43,11 @@ impl Server {
         let query = answered.last_own_query().ok_or_else(none)?;
         let name = name_of(&answered.question);
         let (proposals, owner) = (Proposals::of_state(state), owner.clone());
-        let (question, database, sql) = (answered.question.clone(), query.database.clone(), query.sql.clone());
+        let (question, units) = (answered.question.clone(), query.units.clone());
+        let (database, sql) = (query.database.clone(), query.sql.clone());
         let kept = {
             let name = name.clone();
-            compute(move || proposals.propose(&name, &question, database.as_deref(), &sql, &owner)).await
+            compute(move || proposals.propose(&name, &question, database.as_deref(), &sql, &units, &owner)).await
         };
         kept.map_err(|error| refuse_keeping(&error, "the proposal cannot be stored"))?;
         let next = format!("planner queries approve {name} --by WHO");

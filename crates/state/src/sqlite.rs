@@ -138,8 +138,8 @@ impl Database {
             // On a full or read-only disk, SQLite cannot create its auxiliary files.
             Err(error) if error.kind == DatabaseErrorKind::Unwritable && self.is_whole() => {
                 let pool = one_connection(self.read_options());
-                self.version(&pool).await?;
-                Ok(pool)
+                // An empty file has no tables to read.
+                if self.version(&pool).await? == 0 { Err(error) } else { Ok(pool) }
             }
             opened => opened,
         }

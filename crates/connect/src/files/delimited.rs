@@ -1,5 +1,5 @@
 //! Delimited files: read once to infer the column types, then for every query. A column has the type of 95 % of its
-//! cells; the other cells are null and reported.
+//! cells; the other cells are null and reported. A last row that is the total of the others is skipped.
 
 mod cell;
 mod content;
@@ -10,6 +10,7 @@ mod layout;
 mod number;
 mod scan;
 mod survey;
+mod total;
 
 use std::sync::Arc;
 
@@ -50,19 +51,27 @@ pub(super) fn examine(
         Stop::Failed(error) => error,
         Stop::NotUtf8 => FileError::unreadable("it has an unknown text encoding"),
     };
-    let found = match survey(content, &format) {
+    let mut found = match survey(content, &format) {
         Err(Stop::NotUtf8) => {
             format.encoding = Encoding::Windows1252;
             survey(content, &format).map_err(failed)?
         }
         other => other.map_err(failed)?,
     };
+    let decide =
+        |found: &Survey| decide::decide(&found.names, &found.columns, is_strict, format.delimiter, content.unit());
+    let mut decisions = decide(&found);
+    let total = if is_strict { None } else { total::find(content, &format, &found, &decisions).map_err(failed)? };
+    let (is_skipped, totals) = total.unwrap_or_default();
+    if !is_skipped {
+        found.add_last();
+        decisions = decide(&found);
+    }
     let notes = describe_rows(&found, place, &format);
-    let decisions = decide::decide(&found.names, &found.columns, is_strict, format.delimiter, content.unit());
     let types = decisions.iter().map(|decision| decision.cell);
     let columns = found.names.into_iter().zip(types).collect();
-    let issues = decisions.into_iter().filter_map(|decision| decision.issue).collect();
-    let layout = Arc::new(FileLayout { stamp, format, columns });
+    let issues = decisions.into_iter().filter_map(|decision| decision.issue).chain(totals).collect();
+    let layout = Arc::new(FileLayout { stamp, format, columns, rows: is_skipped.then_some(found.rows) });
     Ok((Examined { layout, rows: Some(found.rows), issues }, notes))
 }
 

@@ -1,7 +1,8 @@
-//! Validates the declared sizes of binary files before a reader trusts them: lengths for which it would allocate memory
-//! beyond the file, and schemas nested so deeply that they overflow the stack. Either would abort the process.
+//! Validates files before a reader trusts them. In binary files: lengths for which it would allocate memory beyond the
+//! file, and schemas nested so deeply that they overflow the stack; either would abort the process. In JSON: the end of the
+//! list, which the reader does not require.
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
 use datafusion::arrow::ipc::{self, MessageHeader};
 
@@ -15,6 +16,9 @@ const MAX_FOOTER: u64 = 256 << 20;
 
 /// Maximum decompressed size of one Arrow batch in bytes.
 const MAX_UNPACKED: u64 = 2 << 30;
+
+/// Read buffer size for JSON in bytes.
+const BUFFER: usize = 256 << 10;
 
 const TOO_LONG: &str = "its declared length exceeds its size; the file is damaged or truncated";
 
@@ -188,6 +192,38 @@ fn depth(footer: &mut Compact<'_>) -> Option<usize> {
         return Some(deepest);
     }
     None
+}
+
+/// Validates that a JSON list ends, and that nothing follows it. Files that do not start with `[` are left to the reader.
+///
+/// # Errors
+/// If the file is truncated between two records, or text follows the list.
+pub(super) fn json(file: &mut (impl Read + Seek)) -> Result<(), FileError> {
+    file.rewind()?;
+    let mut reader = BufReader::with_capacity(BUFFER, file);
+    let (mut depth, mut is_in_string, mut is_escaped, mut is_started) = (0_usize, false, false, false);
+    loop {
+        let bytes = reader.fill_buf()?;
+        for byte in bytes {
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' if is_in_string => is_escaped = true,
+                b'"' if depth > 0 => is_in_string = !is_in_string,
+                _ if is_in_string || byte.is_ascii_whitespace() => {}
+                _ if depth == 0 && is_started => return Err(FileError::unreadable("text follows the end of the list")),
+                _ if depth == 0 && *byte != b'[' => return Ok(()),
+                b'[' | b'{' => (depth, is_started) = (depth + 1, true),
+                b']' | b'}' => depth -= 1,
+                _ => {}
+            }
+        }
+        let read = bytes.len();
+        if read == 0 {
+            break;
+        }
+        reader.consume(read);
+    }
+    if depth == 0 { Ok(()) } else { Err(FileError::unreadable("the list does not end; the file is truncated")) }
 }
 
 /// Bytes in Thrift's compact protocol: <https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>.

@@ -304,7 +304,7 @@ impl File {
                 Reading::Loaded if bytes <= MAX_LOADED_BYTES => OpenFile { stamp, ..self.load().await? },
                 Reading::Loaded => {
                     return Err(FileError::Unreadable(format!(
-                        "not all records fit, and at more than {} MB it is not loaded",
+                        "not all records fit or the file is damaged, and at more than {} MB it is not loaded",
                         MAX_LOADED_BYTES >> 20
                     )));
                 }
@@ -362,11 +362,12 @@ impl File {
         Ok(start)
     }
 
-    /// Validates the file before a reader trusts its declared sizes.
+    /// Validates the file before a reader trusts its declared sizes, or its end.
     async fn examine(&self, path: &Path) -> Result<(), FileError> {
         let check: fn(&mut std::fs::File) -> Result<(), FileError> = match self.kind {
             SourceKind::Parquet => examine::parquet,
             SourceKind::Arrow => examine::arrow,
+            SourceKind::Json | SourceKind::Jsonl if !self.is_read() => examine::json,
             _ => return Ok(()),
         };
         let path = path.to_owned();

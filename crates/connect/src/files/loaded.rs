@@ -173,12 +173,12 @@ pub(super) fn json(path: &Path, most: u64) -> Result<(RecordBatch, Vec<Problem>)
         return Err(FileError::NoColumns);
     }
     if let Some((line, reason)) = faults.first {
-        let left_out = if faults.ended_early {
-            format!("the records from here on are skipped: {reason}")
+        notes.push(if faults.ended_early {
+            at_line(path, line, format!("the records from here on are skipped: {reason}"))
+                .advise("the file is damaged or truncated; export it again")
         } else {
-            format!("{} skipped because of invalid JSON: {reason}", lines(faults.number))
-        };
-        notes.push(at_line(path, line, left_out));
+            at_line(path, line, format!("{} skipped because of invalid JSON: {reason}", lines(faults.number)))
+        });
     }
     let mut columns: Vec<Filling> = kinds.into_iter().map(Filling::new).collect();
     each_record(&text, |record| {
@@ -227,7 +227,12 @@ fn each_record(text: &str, mut take: impl FnMut(Map<String, Value>)) -> Faults {
     loop {
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || is_list && c == ',');
         let before = &text[..text.len() - rest.len()];
-        if is_list && rest.starts_with(']') {
+        if let Some(after) = rest.strip_prefix(']').filter(|_| is_list) {
+            let after = after.trim_start();
+            if !after.is_empty() {
+                faults.add(&text[..text.len() - after.len()], "text follows the end of the list".to_owned());
+                faults.ended_early = true;
+            }
             return faults;
         }
         if rest.is_empty() {
@@ -306,5 +311,7 @@ mod tests {
     fn keeps_the_records_before_a_truncation() {
         check("[{\"a\":1},\n{\"a\"", &[r#"{"a":1}"#], Some("2: EOF while parsing an object"));
         check("[{\"a\":1}\n", &[r#"{"a":1}"#], Some("2: the list does not end"));
+        check("[{\"a\":1},", &[r#"{"a":1}"#], Some("1: the list does not end"));
+        check("[{\"a\":1}]\n\n[{\"a\":2}]", &[r#"{"a":1}"#], Some("3: text follows the end of the list"));
     }
 }

@@ -210,6 +210,24 @@ async fn keeps_the_valid_records_of_invalid_json() {
     check(SourceKind::Jsonl, ("t.jsonl", text), "t[2]: a Int64", Some(note)).await;
     let note = "t.json:2: the records from here on are skipped: EOF while parsing an object";
     check(SourceKind::Json, ("t.json", "[{\"a\": 1},\n{\"a\": 2"), "t[1]: a Int64", Some(note)).await;
+    let note = "t.json:2: the records from here on are skipped: the list does not end";
+    for text in ["[{\"a\": 1},\n", "[{\"a\": 1}\n"] {
+        check(SourceKind::Json, ("t.json", text), "t[1]: a Int64", Some(note)).await;
+    }
+    let note = "t.json:2: the records from here on are skipped: text follows the end of the list";
+    for text in ["[{\"a\": 1}]\nend", "[{\"a\": 1}]\n[{\"a\": 2}]"] {
+        check(SourceKind::Json, ("t.json", text), "t[1]: a Int64", Some(note)).await;
+    }
+    let text = "[{\"a\": \"]\\\"[\", \"b\": {\"c\": [1]}}]\n";
+    check(SourceKind::Json, ("t.json", text), "t[1]: a Utf8, b Struct(c List(Int64))", None).await;
+}
+
+#[tokio::test]
+async fn a_skipped_total_is_in_no_query() {
+    let text = "id,hours\n1,1.5\n2,2.5\n3,3\nTotal,7\n";
+    let (_folder, files) = check(SourceKind::Csv, ("t.csv", text), "t[3]: id Int64, hours Float64", None).await;
+    assert_eq!(values_of(&files, "hours", None).await, json!([1.5, 2.5, 3.0]));
+    assert_eq!(statistics_of(&files, "id").await, json!([3, 1, 3, 0]));
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use prospector_state::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// Incremented whenever the stored format changes.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 /// A folder of descriptions.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 //!
 //! The result is parsed again and must contain exactly the former entries and the new one; otherwise nothing is written.
 
-use std::path::Path;
+use std::{fs::File, io::ErrorKind, path::Path};
 
 use super::node::{Node, Placed};
 
@@ -123,16 +123,32 @@ fn says_the_same(a: &Node, b: &Node) -> bool {
     }
 }
 
-/// Replaces an existing file atomically, and preserves its permissions.
+/// Writes a file atomically. An existing file keeps its permissions; devices and pipes are written directly.
 ///
 /// # Errors
-/// If the file cannot be written; it is then unchanged.
+/// If the file cannot be written; an existing one is then unchanged, and a new one does not exist.
 pub fn write_file(path: &Path, text: &str) -> std::io::Result<()> {
+    // A new file has the permissions of any other program's.
+    let is_new = match File::create_new(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+        created => created.is_ok(),
+    };
+    let written = replace_file(path, text);
+    if is_new && written.is_err() {
+        let _ = std::fs::remove_file(path);
+    }
+    written
+}
+
+fn replace_file(path: &Path, text: &str) -> std::io::Result<()> {
     // Symbolic links are followed.
     let path = path.canonicalize()?;
-    let rights = std::fs::metadata(&path)?.permissions();
+    let metadata = std::fs::metadata(&path)?;
+    if !metadata.is_file() {
+        return std::fs::write(&path, text);
+    }
     prospector_state::replace(&path, text.as_bytes())?;
-    std::fs::set_permissions(&path, rights)
+    std::fs::set_permissions(&path, metadata.permissions())
 }
 
 #[cfg(test)]
@@ -164,6 +180,24 @@ mod tests {
         check("apis: []\n", "apis: []\n\ndatabases:\n  - {path: b.csv}\n");
         check("# nothing\n", "# nothing\n\ndatabases:\n  - {path: b.csv}\n");
         check("databases:\r\n- path: a.csv\r\n", "databases:\r\n- path: a.csv\r\n- {path: b.csv}\r\n");
+    }
+
+    #[test]
+    fn writes_whole_files_or_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = || std::fs::read_dir(folder.path()).unwrap().count();
+        let path = folder.path().join("page.html");
+        for text in ["first", "second"] {
+            write_file(&path, text).unwrap();
+            assert_eq!((std::fs::read_to_string(&path).unwrap().as_str(), list()), (text, 1));
+        }
+        // Another program's file has these permissions.
+        let other = folder.path().join("other");
+        std::fs::write(&other, "").unwrap();
+        let rights = |path: &Path| std::fs::metadata(path).unwrap().permissions();
+        assert_eq!(rights(&path), rights(&other));
+        assert!(write_file(folder.path(), "").is_err() && write_file(&folder.path().join("no/page"), "").is_err());
+        assert_eq!(list(), 2);
     }
 
     #[test]

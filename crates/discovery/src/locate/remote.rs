@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use prospector_api::ApiSource;
 use prospector_connect::source::{Server, SourceKind};
 use prospector_core::problem::conceal;
-use url::Url;
+use url::{Host, Url};
 
 use super::{
     error::LocateError,
@@ -87,11 +87,14 @@ fn page(written: &str) -> Result<Finding, LocateError> {
         true => FindingKind::Apis(ApiForm::Description),
         false => FindingKind::Documents,
     };
-    // `api.shop.example` is named `shop`.
-    let name = host.split('.').find(|part| !matches!(*part, "api" | "www" | "dev")).unwrap_or(host);
+    // `api.shop.example` is named `shop`; an address has no name.
+    let name = match url.host() {
+        Some(Host::Domain(host)) => host.split('.').find(|part| !matches!(*part, "api" | "www" | "dev")),
+        _ => Some("api"),
+    };
     Ok(Finding {
         kind,
-        name: is_api.then(|| naming::plain(name)),
+        name: is_api.then(|| naming::plain(name.unwrap_or(host))),
         address: Address::Url(written.to_owned()),
         files: 0,
         source: conceal(written).into_owned(),
@@ -120,6 +123,8 @@ mod tests {
         check("postgres://me:${PASSWORD}@db.example/crm", "databases");
         check("https://api.shop.example/v3/openapi.json", "apis shop https://api.shop.example/v3/openapi.json");
         check("https://shop.example/graphql", "apis shop");
+        check("http://127.0.0.1:8991/openapi.yaml", "apis api http");
+        check("http://[::1]:8991/openapi.yaml", "apis api http");
         check("https://example.com/rules.html?key=s3cret", "documents");
         check("file:///data/orders.csv", "/data/orders.csv");
         check("sqlite:///data/shop.db", "/data/shop.db");

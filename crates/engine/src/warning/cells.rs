@@ -1,4 +1,4 @@
-//! Cells of files that do not have the type of their column, if the query reads it.
+//! Cells of files that do not have the type of their column, or are the total of the others, if the query reads it.
 
 use std::ops::ControlFlow;
 
@@ -11,12 +11,13 @@ use super::{Case, QueryWarning, WarningCode};
 use crate::plan::Plan;
 use crate::syntax::{column_name, value_of};
 
-/// Reports the columns with such cells. Rows that list the column, without a null in it, contain none of them.
+/// Reports the columns with such cells. Rows that list the column, without a null in it, contain none of them, or show the
+/// total.
 pub(super) fn examine(case: &mut Case<'_>, plan: &Plan, rows: Option<&Rows>) {
     let tables = plan.tables();
-    let is_null = |issue: &&ColumnIssue| issue.effect == IssueEffect::Null;
+    let is_read = |issue: &&ColumnIssue| matches!(issue.effect, IssueEffect::Null | IssueEffect::CountedTotal);
     let issues: Vec<(&Table, &ColumnIssue)> =
-        tables.iter().flat_map(|table| table.issues.iter().filter(is_null).map(move |issue| (*table, issue))).collect();
+        tables.iter().flat_map(|table| table.issues.iter().filter(is_read).map(move |issue| (*table, issue))).collect();
     if issues.is_empty() {
         return;
     }

@@ -105,7 +105,7 @@ named_enum! {
         UnreadDate = "unread_date",
         /// Groups that differ only in spaces or case.
         SplitGroup = "split_group",
-        /// Cells of a file do not have the type of their column, and are NULL.
+        /// Cells of a file do not have the type of their column and are NULL, or are the total of the others.
         InvalidCells = "invalid_cells",
         /// LIMIT cuts between rows that the ORDER BY does not distinguish.
         Ties = "ties",

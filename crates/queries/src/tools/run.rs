@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use prospector_core::record::{Resource, ResourceKind};
-use prospector_core::tool::finding::{QueryFinding, QueryRows, Verification};
+use prospector_core::tool::finding::{QueryFinding, QueryRows, RowsWarning, Verification};
 use prospector_core::tool::{Effect, Part, Tool, ToolError, ToolOutput};
 use prospector_engine::Engine;
 use schemars::JsonSchema;
@@ -53,6 +53,9 @@ pub(super) struct VerifiedAnswer {
     rows: Vec<Vec<Value>>,
     row_count: usize,
     has_more: bool,
+    /// Cells of files that are not in the result as written.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "RowsWarning::serialize_messages")]
+    warnings: Vec<RowsWarning>,
     /// The units of columns, by name.
     #[serde(skip)]
     units: Vec<(String, String)>,
@@ -84,6 +87,7 @@ impl Tool for RunVerifiedQuery {
             row_count: run.outcome.rows.rows.len(),
             rows: run.outcome.rows.rows,
             has_more: run.outcome.rows.has_more,
+            warnings: run.warnings,
             units: run.outcome.units,
         })
     }
@@ -110,7 +114,7 @@ impl ToolOutput for VerifiedAnswer {
                 rows: &self.rows,
                 has_more: self.has_more || self.rows.len() < self.row_count,
                 units: &self.units,
-                warnings: &[],
+                warnings: &self.warnings,
             }),
         }]
     }
@@ -121,6 +125,7 @@ impl ToolOutput for VerifiedAnswer {
             ("description", Part::Text(&mut self.description)),
             ("columns", Part::entries(&mut self.columns)),
             ("rows", Part::entries(&mut self.rows)),
+            ("warnings", Part::entries(&mut self.warnings)),
         ]
     }
 }

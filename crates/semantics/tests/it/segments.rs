@@ -239,6 +239,17 @@ fn reports_invalid_segments() {
     let of = |entity: &str, members: SegmentMembers| Segment { entity: entity.into(), ..segment("set", members) };
     for (wrong, reason, advice) in [
         (of("custmer", filter("country = 'DE'")), "there is no entity `custmer`", "`customer`"),
+        (
+            of("customers", filter("id > 1")),
+            "there is no entity `customers`",
+            "write `customer`, the entity of the table",
+        ),
+        (of("orders_", filter("id > 1")), "there is no entity `orders_`", "`order`"),
+        (
+            of("shop", filter("id > 1")),
+            "there is no entity `shop`",
+            "without the database; declare the table under `entities`",
+        ),
         (of("customer", filter("countri = 'DE'")), "has no column `countri`", "`country`"),
         (of("customer", filter("country IN (SELECT 1)")), "it contains a query", ""),
         (of("customer", SegmentMembers::default()), "neither a `filter` nor a `query`", "write `filter:`"),

@@ -116,10 +116,10 @@ function tableOf({ columns, description, row_count: rows, database, table, ...re
     return samples?.length ? `For example ${samples.slice(0, 5).join(", ")}` : null;
   };
   const { sample_values: shownAlready, sql: dialect, ...others } = rest;
-  const plural = table.endsWith("s");
   const label = columns.find((column) => /^(country|city|region|state|channel|status|type|category|segment)$/.test(column.name));
-  const questions = [plural ? `How many ${words(table)} are there?` : `How many rows of ${words(table)} are there?`,
-    label && (plural ? `How many ${words(table)} are there by ${words(label.name)}?` : `How many rows of ${words(table)} are there by ${words(label.name)}?`)].filter(Boolean);
+  // The built-in planner knows these words.
+  const asked = table.endsWith("s") ? `How many ${words(table)} are there` : `What is the number of ${words(table)}`;
+  const questions = [`${asked}?`, label && `${asked} by ${words(label.name)}?`].filter(Boolean);
   return el("div", {},
     description ? el("p", {}, description) : null,
     el("p", { class: "status" }, [rows === undefined ? null : many(rows, "row"), many(columns.length, "column")].filter(Boolean).join(" · "), " · ",

@@ -178,8 +178,13 @@ impl<'a> Column<'a> {
         // `123 456 789` in every row is not a quantity.
         let is_spaced = survey.with(Traits::SPACED) == survey.with(Traits::NUMBER) && !survey.is_spaced_variously;
         let is_grouped_code = is_spaced && survey.spaced.is_some_and(|(groups, first)| groups >= 3 && first == 3);
+        let is_label = |group: &Group| group.traits == Traits::default();
         if names_code(self.name) && others > 0 || is_grouped_code {
-            return self.text();
+            // A label among the numbers of a key is reported: without it, the key could be compared with other numbers.
+            let is_rare = self.is_part(survey.with(Traits::NUMBER), ENOUGH) && survey.count(is_label) == others;
+            let reason =
+                format!("{others} of {} values {} no digits", self.values, if others == 1 { "has" } else { "have" });
+            return if is_rare && others > 0 { self.kept_as_text(&reason, is_label) } else { self.text() };
         }
         if survey.with(Traits::CODE) > 0 || is_whole && words > 0 {
             // If it is more than an outlier, the column contains codes.

@@ -25,6 +25,9 @@ pub(in crate::files) struct FileLayout {
     pub(in crate::files) stamp: Option<Stamp>,
     pub(super) format: TextFormat,
     pub(super) columns: Vec<(String, CellType)>,
+    /// The number of rows, if a total after them is skipped.
+    #[serde(default)]
+    pub(super) rows: Option<u64>,
 }
 
 /// The type of the cells of a column. Cells that do not fit are null.
@@ -60,6 +63,15 @@ impl CellType {
     /// Returns the type of dates in that order, with times of that number of fractional digits.
     pub(super) fn of_dates(order: Option<DayOrder>, has_time: bool, fraction: u8) -> CellType {
         if has_time { CellType::Timestamp(order, fraction) } else { CellType::Date(order) }
+    }
+
+    /// Returns the number in a trimmed cell of a numeric column. `scratch` is overwritten.
+    pub(super) fn number(self, cell: &str, scratch: &mut String) -> Option<f64> {
+        match self {
+            CellType::Integer(style) => style.integer(cell, scratch).map(|number| number as f64),
+            CellType::Float(style) => style.float(cell, scratch),
+            CellType::Text | CellType::Boolean | CellType::Date(_) | CellType::Timestamp(..) => None,
+        }
     }
 
     fn data_type(self) -> DataType {

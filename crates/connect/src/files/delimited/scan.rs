@@ -111,7 +111,8 @@ impl Scan {
         rows.next(&mut row).map_err(failed)?;
         let types = self.columns.iter().map(|at| self.layout.columns[*at].1);
         let mut builders: Vec<Builder> = types.map(Builder::new).collect();
-        let (mut left, mut scratch) = (self.limit.unwrap_or(usize::MAX), String::new());
+        let all = self.layout.rows.and_then(|rows| usize::try_from(rows).ok()).unwrap_or(usize::MAX);
+        let (mut left, mut scratch) = (self.limit.unwrap_or(usize::MAX).min(all), String::new());
         loop {
             let (mut count, mut bytes) = (0, 0);
             while count < rows_at_once.min(left) && bytes < BYTES_AT_ONCE && rows.next(&mut row).map_err(failed)? {

@@ -24,11 +24,48 @@ pub(super) struct Survey {
     pub(super) names: Vec<String>,
     /// The number of header fields; `names` are limited to the columns a table may have.
     pub(super) width: usize,
+    /// The number of rows, without `last`.
     pub(super) rows: u64,
     pub(super) columns: Vec<ColumnSurvey>,
     /// Rows with fewer fields than the header, and with more.
     pub(super) short: Lines,
     pub(super) long: Lines,
+    /// The last row, which may be a total: it is not counted in the other fields.
+    pub(super) last: Option<LastRow>,
+}
+
+/// The last row of a file.
+pub(super) struct LastRow {
+    cells: csv::StringRecord,
+    pub(super) line: u64,
+}
+
+impl LastRow {
+    /// Returns the trimmed cell of a column; an empty text if the row is shorter.
+    pub(super) fn cell(&self, at: usize) -> &str {
+        cell::trim(self.cells.get(at).unwrap_or_default())
+    }
+}
+
+impl Survey {
+    /// Counts the last row like the others.
+    pub(super) fn add_last(&mut self) {
+        if let Some(last) = self.last.take() {
+            self.add(&last.cells, last.line, &mut String::new());
+        }
+    }
+
+    fn add(&mut self, row: &csv::StringRecord, line: u64, scratch: &mut String) {
+        self.rows += 1;
+        match row.len().cmp(&self.width) {
+            std::cmp::Ordering::Less => self.short.add(line),
+            std::cmp::Ordering::Greater => self.long.add(line),
+            std::cmp::Ordering::Equal => {}
+        }
+        for (column, field) in self.columns.iter_mut().zip(row) {
+            column.add(field, line, scratch);
+        }
+    }
 }
 
 /// A count of lines and the first of them.
@@ -39,9 +76,9 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    fn add(&mut self, line: impl Fn() -> u64) {
+    fn add(&mut self, line: u64) {
         if self.count == 0 {
-            self.first = line();
+            self.first = line;
         }
         self.count += 1;
     }
@@ -93,7 +130,7 @@ pub(super) struct Group {
 }
 
 impl ColumnSurvey {
-    fn add(&mut self, written: &str, line: impl Fn() -> u64, scratch: &mut String) {
+    fn add(&mut self, written: &str, line: u64, scratch: &mut String) {
         let trimmed = cell::trim(written);
         if cell::is_null(trimmed) {
             self.null_words += u64::from(!trimmed.is_empty());
@@ -116,7 +153,7 @@ impl ColumnSurvey {
         group.count += 1;
         if group.examples.len() < MAX_EXAMPLES {
             let value = trimmed.chars().take(MAX_EXAMPLE_CHARS).collect();
-            group.examples.push(IssueExample { line: line(), value });
+            group.examples.push(IssueExample { line, value });
         }
     }
 
@@ -156,7 +193,7 @@ impl ColumnSurvey {
     }
 }
 
-/// Surveys all rows.
+/// Surveys all rows, the last one separately.
 pub(super) fn survey(content: &Content, format: &TextFormat) -> Result<Survey, Stop> {
     let mut reader = content.rows(format)?;
     let mut row = csv::StringRecord::new();
@@ -168,25 +205,18 @@ pub(super) fn survey(content: &Content, format: &TextFormat) -> Result<Survey, S
     names.truncate(MAX_COLUMNS);
     let columns = names.iter().map(|_| ColumnSurvey::default()).collect();
     let (short, long) = (Lines::default(), Lines::default());
-    let mut survey = Survey { header_line, names, width, rows: 0, columns, short, long };
-    let mut scratch = String::new();
-    loop {
-        if !reader.next(&mut row)? {
-            return Ok(survey);
+    let mut survey = Survey { header_line, names, width, rows: 0, columns, short, long, last: None };
+    let (mut next, mut line, mut scratch) = (csv::StringRecord::new(), None, String::new());
+    while reader.next(&mut next)? {
+        if let Some(line) = line {
+            survey.add(&row, line, &mut scratch);
         }
-        survey.rows += 1;
-        let number = survey.rows as usize;
-        let line = || match content {
+        std::mem::swap(&mut row, &mut next);
+        line = Some(match content {
             Content::File(_) => reader.line(&row),
-            Content::Sheet { rows, .. } => rows.get(number).map_or(0, |row| u64::from(*row)),
-        };
-        match row.len().cmp(&width) {
-            std::cmp::Ordering::Less => survey.short.add(line),
-            std::cmp::Ordering::Greater => survey.long.add(line),
-            std::cmp::Ordering::Equal => {}
-        }
-        for (column, field) in survey.columns.iter_mut().zip(&row) {
-            column.add(field, line, &mut scratch);
-        }
+            Content::Sheet { rows, .. } => rows.get(survey.rows as usize + 1).map_or(0, |row| u64::from(*row)),
+        });
     }
+    survey.last = line.map(|line| LastRow { cells: row, line });
+    Ok(survey)
 }

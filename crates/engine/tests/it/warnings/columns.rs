@@ -219,3 +219,22 @@ async fn a_warning_about_cells_names_the_columns_that_read_them() {
         assert_eq!(found.iter().any(|warning| warning.code == InvalidCells), is_warned, "{sql}: {found:?}");
     }
 }
+
+#[tokio::test]
+async fn a_last_row_that_may_be_a_total_is_reported_where_it_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hours.csv");
+    std::fs::write(&path, "team,hours\na,1\nb,2\nc,4\nAll,7\n").unwrap();
+    let place = prospector_connect::source::Source::files(prospector_connect::source::SourceKind::Csv, vec![path]);
+    let files = crate::support::source("files", prospector_connect::open(&place).unwrap()).await;
+    let engine = prospector_engine::Engine::new(vec![files]);
+    for (sql, is_warned) in [
+        ("SELECT SUM(hours) AS hours FROM files.hours", true),
+        ("SELECT team, hours FROM files.hours", false),
+        ("SELECT COUNT(*) AS n FROM files.hours", false),
+    ] {
+        let rows = engine.run(sql, None, 50).await.unwrap().rows;
+        let found = engine.warnings(sql, None, Some(&rows)).await;
+        assert_eq!(found.iter().any(|warning| warning.code == InvalidCells), is_warned, "{sql}: {found:?}");
+    }
+}
