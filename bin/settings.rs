@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use prospector_agent::Limits;
 use prospector_discovery::sources::{CatalogSource, name_folder};
+use prospector_discovery::state;
 use prospector_engine::options::{Worker, Workers};
 use prospector_llm::providers::{Secret, Settings as ProviderSettings};
 
@@ -173,16 +174,22 @@ impl Settings {
     /// Returns the state folder; for sources, one in the user cache.
     pub(crate) fn state_folder(&self) -> anyhow::Result<PathBuf> {
         match (&self.state, self.sources.as_slice()) {
-            (Some(state), _) => Ok(state.clone()),
-            (None, []) => Ok(self.catalog_file()?.parent().unwrap_or(Path::new("")).join(".prospector")),
+            (Some(state), _) => check_state_folder(Some(state), Path::new("")),
+            (None, []) => check_state_folder(None, self.catalog_file()?.parent().unwrap_or(Path::new(""))),
             (None, sources) => {
                 let cache = cache_folder().ok_or_else(|| {
                     anyhow::anyhow!("no folder for the index: HOME is not set; set one with --state FOLDER")
                 })?;
-                Ok(cache.join("prospector").join(name_folder(sources)))
+                check_state_folder(Some(&cache.join("prospector").join(name_folder(sources))), Path::new(""))
             }
         }
     }
+}
+
+/// Returns the given state folder, or the one next to a catalog in `base`, unless links in it lead elsewhere.
+fn check_state_folder(given: Option<&Path>, base: &Path) -> anyhow::Result<PathBuf> {
+    state::folder(given, base)
+        .map_err(|error| anyhow::anyhow!("{error} (or set another state folder with --state FOLDER)"))
 }
 
 #[cfg(any(feature = "fastembed", feature = "fastembed-dynamic"))]
@@ -193,14 +200,15 @@ impl Settings {
     }
 
     /// Returns the hub of models, which are cached in the state folder.
-    pub(crate) fn hub(&self) -> prospector_search::transformer::Hub {
-        let state = self.state_folder().unwrap_or_else(|_| PathBuf::from(".prospector"));
-        prospector_search::transformer::Hub {
+    pub(crate) fn hub(&self) -> anyhow::Result<prospector_search::transformer::Hub> {
+        let is_named = self.state.is_some() || self.has_sources() || self.catalog_file.is_some();
+        let state = if is_named { self.state_folder()? } else { check_state_folder(None, Path::new(""))? };
+        Ok(prospector_search::transformer::Hub {
             cache: state.join("models"),
             endpoint: variable("HF_ENDPOINT"),
             token: variable("HF_TOKEN"),
             progress: std::io::IsTerminal::is_terminal(&std::io::stderr()),
-        }
+        })
     }
 }
 

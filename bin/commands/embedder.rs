@@ -25,7 +25,7 @@ fn transformer(name: &TransformerName, settings: &Settings) -> anyhow::Result<Ar
     let runtime = settings.onnxruntime();
     let opened = match name {
         TransformerName::Folder(folder) => Transformer::from_folder(folder, runtime.as_deref()),
-        TransformerName::Model(model) => Transformer::from_hub(model, &settings.hub(), runtime.as_deref()),
+        TransformerName::Model(model) => Transformer::from_hub(model, &settings.hub()?, runtime.as_deref()),
     };
     match opened {
         Ok(transformer) => Ok(Arc::new(transformer)),

@@ -10,6 +10,9 @@ use serde_json::json;
 
 const CATALOG: &str = "databases:\n- path: pets.csv\ndocuments:\n- name: rules\n  content: Pets are fed at noon.\n";
 
+const PLAN: &str =
+    r#"{"question": "", "plan": {"steps": [{"number": 1, "goal": "pets", "sql": "SELECT pet FROM pets.pets"}]}}"#;
+
 fn estate() -> Estate {
     Estate::new(CATALOG).with("pets.csv", "pet,age\nhamster,2\n")
 }
@@ -177,6 +180,9 @@ mod rights {
         planner(&["call", "add_fact", "{\"term\": \"noon\", \"definition\": \"twelve o'clock\"}"]);
         planner(&["ask", "How many pets are there?", "--session", "mine"]);
         planner(&["refresh"]);
+        estate.write("plan.json", PLAN);
+        planner(&["run", estate.path("plan.json").to_str().unwrap()]);
+        assert!(estate.state().join("runs").is_dir());
         assert!(estate.state().join("facts.sqlite").exists() && estate.state().join("sessions.sqlite").exists());
         assert_private(&estate.state());
 
@@ -189,11 +195,82 @@ mod rights {
         assert_private(&estate.state());
     }
 
+    /// A received folder can contain links, as Git and tar store them.
+    #[test]
+    fn links_in_the_state_folder_are_refused() {
+        use std::os::unix::fs::symlink;
+
+        use crate::support::Ran;
+
+        let estate = estate();
+        for file in ["g-photos/1.jpg", "g-1-12345678/1.jpg", "settings.json", "values.bin", "outside.sqlite"] {
+            estate.write(&format!("outside/{file}"), "kept");
+        }
+        let outside = estate.path("outside");
+        let before = files(&outside);
+        let planner =
+            |args: &[&str]| Ran::of(estate.bare().env("PROSPECTOR_CATALOG", estate.path("catalog.yaml")).args(args));
+        let refused = |link: &str, target: &Path| {
+            let link = estate.path(link);
+            fs::create_dir_all(link.parent().unwrap()).unwrap();
+            symlink(target, &link).unwrap();
+            for args in [&["refresh"][..], &["sql", "SHOW TABLES"], &["search", "pet"], &["facts", "list"]] {
+                let ran = planner(args);
+                let complaint = ran.complaint(2);
+                assert!(complaint.contains(&format!("`{}` is a symbolic link", link.display())), "{complaint}");
+                assert!(complaint.contains("remove it") && complaint.contains("--state FOLDER"), "{complaint}");
+            }
+            assert_eq!(files(&outside), before);
+            assert!(before.iter().all(|path| fs::read(path).unwrap() == b"kept"));
+            fs::remove_file(link).unwrap();
+        };
+        refused(".prospector", &outside);
+        for name in ["index", "sources", "runs", "web", "scratch"] {
+            refused(&format!(".prospector/{name}"), &outside);
+        }
+        refused(".prospector/facts.sqlite", &outside.join("outside.sqlite"));
+        refused(".prospector/sessions.sqlite", &outside.join("new.sqlite"));
+        refused(".prospector/index/write.lock", &outside.join("settings.json"));
+
+        // `init` writes a schema for editors into the folder.
+        fs::remove_dir_all(estate.path(".prospector")).unwrap();
+        symlink(&outside, estate.path(".prospector")).unwrap();
+        fs::remove_file(estate.path("catalog.yaml")).unwrap();
+        let made = Ran::of(estate.bare().args(["init", estate.path("").to_str().unwrap()]));
+        assert!(made.err.contains("is a symbolic link"), "{}", made.err);
+        assert_eq!(files(&outside), before);
+        fs::remove_file(estate.path(".prospector")).unwrap();
+        estate.write("catalog.yaml", CATALOG);
+
+        // The folder that the user names may be a link, and other entries may be too.
+        fs::create_dir(estate.path("elsewhere")).unwrap();
+        symlink(&outside, estate.path("elsewhere/mine")).unwrap();
+        symlink(estate.path("elsewhere"), estate.state()).unwrap();
+        estate.run(["refresh"]).json(0);
+        assert!(estate.path("elsewhere/index").is_dir());
+        assert_eq!(files(&outside), before);
+    }
+
+    #[test]
+    fn only_files_of_the_program_are_removed() {
+        let estate = estate();
+        estate.run(["refresh"]).json(0);
+        for path in ["sources/settings.json", "index/g-photos/1.jpg", "web/mine.note.json", "mine.new"] {
+            let path = estate.state().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "kept").unwrap();
+        }
+        estate.run(["refresh", "--all"]).json(0);
+        for path in ["sources/settings.json", "index/g-photos/1.jpg", "web/mine.note.json", "mine.new"] {
+            assert!(estate.state().join(path).exists(), "{path}");
+        }
+    }
+
     #[test]
     fn temporary_files_of_killed_processes_are_removed() {
         let estate = estate();
         estate.run(["refresh"]).json(0);
-        let left: Vec<PathBuf> = ["catalog.4711.new", "sources/0123.4711.new", "index/CURRENT.new"]
+        let left: Vec<PathBuf> = ["catalog.4711-0.new", "sources/0123.4711-0.new", "index/CURRENT.4711-0.new"]
             .map(|name| estate.state().join(name))
             .into();
         left.iter().for_each(|path| fs::write(path, "half").unwrap());

@@ -458,6 +458,6 @@ fn read(source: &CatalogSource, options: &CatalogOptions<'_>) -> Result<Contents
     let text = source.text()?;
     let (file, problems) = file::parse(&text.path, &text.text, options.environment)?;
     let problems = text.problems.iter().cloned().chain(problems).collect();
-    let state = options.state.clone().unwrap_or_else(|| text.base.join(".prospector"));
+    let state = state::folder(options.state.as_deref(), &text.base)?;
     Ok(Contents { text, file, problems, state })
 }

@@ -72,7 +72,7 @@ pub mod state {
     pub use crate::catalog::{
         health::SourceHealth,
         mcp::server_records,
-        state::{StateReport, check, discard_damaged},
+        state::{StateReport, check, discard_damaged, folder},
     };
 }
 

@@ -98,11 +98,11 @@ impl Store {
         }
     }
 
-    /// Returns the ids of the runs, latest first.
+    /// Returns the ids of the runs, latest first. Other files in the folder are ignored.
     pub fn ids(&self) -> Vec<String> {
         let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let name = |file: std::fs::DirEntry| Some(file.file_name().to_str()?.strip_suffix(".json")?.to_owned());
-        let mut ids: Vec<String> = files.filter_map(name).collect();
+        let mut ids: Vec<String> = files.filter_map(name).filter(|id| is_id(id)).collect();
         // Ids start with the time.
         ids.sort_by(|a, b| b.cmp(a));
         ids
@@ -124,4 +124,11 @@ impl Store {
             number += 1;
         }
     }
+}
+
+/// Returns whether a name is one that [`Store::free_id`] returns: date, time and number.
+fn is_id(name: &str) -> bool {
+    let parts: Vec<&str> = name.split('-').collect();
+    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(parts[..], [date, time, _] if date.len() == 8 && time.len() == 6) && parts.iter().all(is_number)
 }

@@ -11,7 +11,9 @@ use std::{
 use prospector_state::{
     Replacement,
     checksum::{BrokenSeal, SealedError, read_json, write_json},
-    create_folder, remove_leftovers,
+    create_folder,
+    folder::{cache_name, is_cache_name},
+    remove_leftovers,
 };
 use serde::{Deserialize, Serialize};
 
@@ -85,8 +87,13 @@ impl HttpCache {
         let mut found = Vec::new();
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
-            let Some(base) = path.to_str().and_then(|path| path.strip_suffix(NOTE)).map(Path::new) else { continue };
-            match read_note(base) {
+            let name = entry.file_name();
+            let Some(key) = name.to_str().and_then(|name| name.strip_suffix(NOTE)) else { continue };
+            if !is_cache_name(key) {
+                continue;
+            }
+            let base = folder.join(key);
+            match read_note(&base) {
                 Ok(Some(note)) => {
                     let copy = base.with_extension(&note.extension);
                     found.push((path, None));
@@ -195,7 +202,7 @@ fn key(request: &Request) -> String {
     if let Some(json) = &request.json {
         hasher.update(json.to_string().as_bytes());
     }
-    hasher.finalize().to_hex()[..24].to_owned()
+    cache_name(&hasher.finalize())
 }
 
 /// The suffix of note files.

@@ -87,9 +87,7 @@ impl Folder {
             name => name.map_err(|source| SearchError::Io { act: "read", path: path.clone(), source })?,
         };
         match std::str::from_utf8(&name).map(str::trim) {
-            Ok(name) if name.starts_with("g-") && !name.contains(['/', '\\']) && self.path.join(name).is_dir() => {
-                Ok(Some(self.path.join(name)))
-            }
+            Ok(name) if is_generation(name) && self.path.join(name).is_dir() => Ok(Some(self.path.join(name))),
             _ => damaged("it does not name a generation of the index"),
         }
     }
@@ -97,7 +95,7 @@ impl Folder {
     /// Iterates over the folders of all generations.
     fn generations(&self) -> impl Iterator<Item = PathBuf> {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
-        entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("g-")).map(|entry| entry.path())
+        entries.filter(|entry| entry.file_name().to_str().is_some_and(is_generation)).map(|entry| entry.path())
     }
 
     /// Returns the current state of the folder: the generation and the seal of its commit. File times are too coarse to
@@ -236,6 +234,14 @@ impl Folder {
         };
         Ok(Snapshot::new(lexical, searcher, dense, vectors, meta.learned_from)?.on_disk(faults.clone(), files))
     }
+}
+
+/// Returns whether a name is one that [`Folder::next`] gives: `g-NUMBER-CHECKSUM`, with 8 hexadecimal digits.
+fn is_generation(name: &str) -> bool {
+    let parts = name.strip_prefix("g-").and_then(|rest| rest.split_once('-'));
+    parts.is_some_and(|(number, checksum)| {
+        number.parse::<u64>().is_ok() && checksum.len() == 8 && checksum.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
 }
 
 /// Reads the fitted state of the embedder.

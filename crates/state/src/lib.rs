@@ -17,6 +17,7 @@
 //! processes use concurrently.
 
 pub mod checksum;
+pub mod folder;
 mod obstacle;
 mod private;
 mod replace;
@@ -24,5 +25,5 @@ mod replace;
 pub mod sqlite;
 
 pub use obstacle::Obstacle;
-pub use private::{create_file, create_folder, options, tighten};
+pub use private::{create_file, create_folder, options};
 pub use replace::{Replacement, remove_leftovers, replace};

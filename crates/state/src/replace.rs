@@ -120,8 +120,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 pub fn remove_leftovers(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        let is_unfinished = entry.file_name().to_string_lossy().ends_with(UNFINISHED);
-        if !is_unfinished || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+        if !is_unfinished(&entry.file_name().to_string_lossy()) || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             continue;
         }
         // Kept locked until removed, so that a concurrent writer notices.
@@ -131,6 +130,13 @@ pub fn remove_leftovers(folder: &Path) {
             Err(error) => tracing::debug!(%error, path = %path.display(), "an unfinished file could not be removed"),
         }
     }
+}
+
+/// Returns whether a name is one that [`Replacement::begin`] gives: `NAME.PROCESS-NUMBER.new`.
+fn is_unfinished(name: &str) -> bool {
+    let writer = name.strip_suffix(UNFINISHED).and_then(|name| name.rsplit_once('.')).map(|(_, writer)| writer);
+    let numbers = writer.and_then(|writer| writer.split_once('-'));
+    numbers.is_some_and(|(process, number)| process.parse::<u32>().is_ok() && number.parse::<u64>().is_ok())
 }
 
 /// Locks and returns the file if no running process is writing it.
@@ -182,15 +188,15 @@ mod tests {
     #[test]
     fn removes_leftovers_but_not_files_being_written() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["current.4711.new", "a.json.1-1.new", "kept.json"] {
+        for name in ["current.4711-0.new", "a.json.1-1.new", "kept.json", "kept.new", "kept.2.new"] {
             fs::write(folder.path().join(name), "").unwrap();
         }
-        fs::create_dir(folder.path().join("folder.new")).unwrap();
+        fs::create_dir(folder.path().join("folder.1-1.new")).unwrap();
         let mut written = Replacement::begin(&folder.path().join("b.json")).unwrap();
         remove_leftovers(folder.path());
         written.file().write_all(b"b").unwrap();
         written.finish().unwrap();
-        assert_eq!(names(folder.path()), ["b.json", "folder.new", "kept.json"]);
+        assert_eq!(names(folder.path()), ["b.json", "folder.1-1.new", "kept.2.new", "kept.json", "kept.new"]);
     }
 
     #[test]

@@ -9,7 +9,9 @@ use std::{
 
 use prospector_state::{
     checksum::{BrokenSeal, seal, unseal},
-    create_folder, remove_leftovers, replace,
+    create_folder,
+    folder::cache_name,
+    remove_leftovers, replace,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -43,7 +45,7 @@ impl Cache {
     }
 
     fn file(&self, key: &str) -> PathBuf {
-        self.folder.join(format!("{}.json", &blake3::hash(key.as_bytes()).to_hex()[..24]))
+        self.folder.join(format!("{}.json", cache_name(&blake3::hash(key.as_bytes()))))
     }
 
     /// Returns the value of the key if its fingerprint is unchanged. Unreadable values count as missing.
@@ -156,7 +158,7 @@ mod tests {
         std::fs::write(&file, text.replace("Norway", "Norwaz")).unwrap();
         assert_eq!(cache().get::<String>("a", "then"), None);
         assert_eq!(cache().latest::<String>("a", ""), None);
-        std::fs::write(folder.path().join("b.4711.new"), "half").unwrap();
+        std::fs::write(folder.path().join("b.4711-0.new"), "half").unwrap();
         cache().put("a", "then", &"Norway");
         assert_eq!(cache().get::<String>("a", "then").as_deref(), Some("Norway"));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);

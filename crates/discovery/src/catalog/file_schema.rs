@@ -51,11 +51,12 @@ pub(super) fn properties(schema: &Value) -> &Map<String, Value> {
 /// Writes the schema where the catalogs of a folder refer to it, and returns its path.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// If the file cannot be written, or its folder is a symbolic link.
 pub fn write(folder: &Path) -> std::io::Result<PathBuf> {
     let path = folder.join(FILE);
-    if let Some(parent) = path.parent() {
-        prospector_state::create_folder(parent)?;
+    if let Some(parent) = Path::new(FILE).parent() {
+        prospector_state::folder::refuse_links(folder, [parent])?;
+        prospector_state::create_folder(&folder.join(parent))?;
     }
     prospector_state::replace(&path, text().as_bytes())?;
     Ok(path)

@@ -12,22 +12,34 @@ use prospector_facts::FactDiscovery;
 use prospector_fetch::cache::HttpCache;
 use prospector_search::embed::Embedder;
 use prospector_search::{Index, RefreshReport, SearchError};
-use prospector_state::checksum::unseal;
+use prospector_state::{
+    checksum::unseal,
+    folder::{is_cache_name, refuse_links},
+};
 use serde::Serialize;
 
 use super::{error::CatalogError, facts, section::Opening};
 
-/// The entries of a state folder, except stores.
-const ENTRIES: [&str; 11] = [
+/// The name of the default state folder.
+const DEFAULT: &str = ".prospector";
+
+/// The entries of a state folder, except stores: those of all commands, whichever crate writes them.
+const ENTRIES: [&str; 17] = [
     "catalog.schema.json",
     "chat_history.txt",
     "current.json",
     "index",
+    "links",
     "mcp",
     "models",
+    "objections",
+    "queries",
     "reconcile",
+    "reports",
+    "runs",
     "scratch",
     "sources",
+    "sql_history.txt",
     "web",
     "workflows",
 ];
@@ -35,14 +47,36 @@ const ENTRIES: [&str; 11] = [
 const STORES: [&str; 2] = ["facts.sqlite", "sessions.sqlite"];
 const BESIDE: [&str; 4] = ["", "-journal", "-shm", "-wal"];
 
+/// Iterates over the names of all entries that a state folder may have.
+fn entries() -> impl Iterator<Item = String> {
+    let stores = STORES.iter().flat_map(|store| BESIDE.iter().map(move |end| format!("{store}{end}")));
+    ENTRIES.iter().map(|name| (*name).to_owned()).chain(stores)
+}
+
 fn is_ours(name: &str) -> bool {
-    ENTRIES.contains(&name)
-        || STORES.iter().any(|store| name.strip_prefix(store).is_some_and(|rest| BESIDE.contains(&rest)))
+    entries().any(|entry| entry == name)
+}
+
+/// Returns the path of the state folder: the given one, which may be a symbolic link, or `.prospector` in the folder of the catalog, which
+/// may not. It need not exist.
+///
+/// # Errors
+/// [`CatalogError::State`] if one of its entries is a symbolic link, or contains one that leads out of it.
+pub fn folder(given: Option<&Path>, base: &Path) -> Result<PathBuf, CatalogError> {
+    let path = given.map_or_else(|| base.join(DEFAULT), Path::to_owned);
+    let checked = match given {
+        Some(_) => Ok(()),
+        None => refuse_links(base, [DEFAULT]),
+    };
+    match checked.and_then(|()| refuse_links(&path, entries())) {
+        Ok(()) => Ok(path),
+        Err(source) => Err(CatalogError::State { path, source }),
+    }
 }
 
 /// Removes permissions of other users from files in the state folder.
 pub(super) fn tighten(state: &Path) {
-    if let Err(error) = prospector_state::tighten(state, &is_ours) {
+    if let Err(error) = prospector_state::folder::tighten(state, &is_ours) {
         // On a read-only disk they remain.
         tracing::debug!(%error, state = %state.display(), "cannot restrict the permissions of the state folder");
     }
@@ -158,7 +192,11 @@ pub fn discard_damaged(state: &Path) -> Vec<Problem> {
 fn caches(state: &Path) -> Vec<(PathBuf, Option<String>)> {
     let sources = fs::read_dir(state.join("sources")).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut found = Vec::new();
-    for path in sources.filter(|path| path.extension().is_some_and(|end| end == "json") && path.is_file()) {
+    let is_cached = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".json"));
+        name.is_some_and(is_cache_name) && path.is_file()
+    };
+    for path in sources.filter(is_cached) {
         let fault = match fs::read(&path) {
             Ok(bytes) => unseal(&bytes).err().map(|broken| broken.to_string()),
             Err(error) => Some(error.to_string()),

@@ -49,6 +49,15 @@ async fn a_run_stops_where_a_step_fails_and_continues_when_it_is_corrected() {
     // Rows are identified by the customer: two are gone, one is new.
     assert_eq!(comparison.steps[0].differences.len(), 3, "{:?}", comparison.steps[0]);
 
+    // Files of others are neither listed nor removed.
+    let foreign = folder.path().join("runs/settings.json");
+    fs::write(&foreign, "{}").unwrap();
+    for number in 0..60 {
+        fs::write(folder.path().join(format!("runs/20200101-000001-{number}.json")), "{}").unwrap();
+    }
+    store.keep(&mut failed).unwrap();
+    assert!(foreign.exists() && store.ids().len() == 50 && store.ids()[0] == failed.id, "{:?}", store.ids());
+
     let missing = store.read("20200101-000000-1").unwrap_err().to_string();
     assert!(missing.contains(&failed.id), "{missing}");
     fs::write(folder.path().join("runs").join(format!("{}.json", failed.id)), "{}").unwrap();
