@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 
 use prospector_agent::ask::AnswerStatus;
 use prospector_core::Problem;
+use prospector_core::mark::one_line;
 use prospector_core::problem::Severity;
 use serde::Serialize;
 
@@ -128,8 +129,13 @@ fn write(text: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// Writes a message to standard error.
+/// Writes a message to standard error, as one line.
 pub(crate) fn say(text: &str) {
+    note(&one_line(&without_error_numbers(text)));
+}
+
+/// Writes a text of several lines to standard error.
+pub(crate) fn say_lines(text: &str) {
     note(&visible(&without_error_numbers(text)));
 }
 

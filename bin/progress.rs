@@ -6,8 +6,9 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
+use prospector_core::mark::one_line;
 
-use crate::{output, visible::visible};
+use crate::output;
 
 /// Shorter work shows nothing.
 const REPORT_AFTER: Duration = Duration::from_secs(1);
@@ -38,7 +39,7 @@ impl Progress {
     /// Sets the current activity.
     pub(crate) fn show(&self, what: &str) {
         self.update("", ProgressBar::new_spinner, |bar| {
-            bar.set_message(visible(what).into_owned());
+            bar.set_message(one_line(what).into_owned());
             bar.tick();
         });
     }

@@ -1,5 +1,5 @@
 //! Neutralises terminal control characters: escape sequences, which can move the cursor, rename the window or inject input, and marks that
-//! change the direction of text.
+//! change the direction of text. Messages of one line are escaped by `prospector_core::mark::one_line`.
 
 use std::{
     borrow::Cow,

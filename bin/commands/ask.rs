@@ -11,6 +11,7 @@ use prospector_agent::{
     session::Session,
 };
 use prospector_core::Owner;
+use prospector_core::mark::one_line;
 use prospector_discovery::{Catalog, DiscoveryTools, Profile};
 use prospector_llm::purpose::Mode;
 use tokio_util::sync::CancellationToken;
@@ -73,10 +74,10 @@ async fn print(answered: &Answered, format: Option<ReportFormat>, catalog: &Cata
         ReportFormat::Text => output::answer(&write(answered), answered.status, &state(answered)),
         format => {
             if matches!(answered.status, AnswerStatus::Partial | AnswerStatus::Unanswered) {
-                output::say(&state(answered));
+                output::say_lines(&state(answered));
             }
             let Some(query) = answered.questions.iter().rfind(|query| query.error.is_none()) else {
-                output::say(&answered.answer);
+                output::say_lines(&answered.answer);
                 return Ok(());
             };
             let table = QueryRows::of_question(query).complete(&catalog.engine()).await?;
@@ -117,8 +118,8 @@ pub(super) fn state(answered: &Answered) -> String {
         (_, 1) => " from 1 query".to_owned(),
         (_, queries) => format!(" from {queries} queries"),
     };
-    let caveats = answered.caveats.iter().map(|caveat| format!("\n  - {caveat}"));
-    let notes = answered.notes.iter().map(|note| format!("\n  note: {note}"));
+    let caveats = answered.caveats.iter().map(|caveat| format!("\n  - {}", one_line(caveat)));
+    let notes = answered.notes.iter().map(|note| format!("\n  note: {}", one_line(note)));
     format!("{}{basis}{}", answered.status, caveats.chain(notes).collect::<String>())
 }
 

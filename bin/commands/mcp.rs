@@ -49,7 +49,7 @@ fn explain(settings: &Settings) -> anyhow::Result<()> {
     }
     let words: Vec<String> = args.iter().map(|word| super::init::quote(word)).collect();
     let entry = json!({"mcpServers": {"prospector": {"command": "planner", "args": args}}});
-    output::say(&format!(
+    output::say_lines(&format!(
         "waiting for an MCP client on standard input; Ctrl-C exits\n\
          Claude Code:    claude mcp add prospector -- planner {}\n\
          other clients:  {entry}",

@@ -1,12 +1,13 @@
 //! `planner plan`
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use prospector_agent::{
     Planner, Request,
     event::Event,
     plan::{Action, Ended, Plan, Step},
 };
+use prospector_core::mark::one_line;
 use prospector_executor::{Executor, RunOptions};
 use tokio_util::sync::CancellationToken;
 
@@ -74,7 +75,7 @@ pub(super) async fn plan_until(
 
 /// A plan as human-readable text.
 fn describe(plan: &Plan) -> String {
-    let mut lines = vec![plan.reasoning.clone()];
+    let mut lines = Vec::new();
     for fact in &plan.discovered_context.facts {
         lines.push(format!("{}: {} ({})", fact.term, fact.definition, fact.source));
     }
@@ -94,8 +95,9 @@ fn describe(plan: &Plan) -> String {
         (false, _) => "Not verified",
     };
     lines.push(format!("{outcome}: {} names and steps checked (model {}).", verification.checked, plan.model));
-    lines.retain(|line| !line.trim().is_empty());
-    lines.join("\n")
+    let lines = lines.iter().map(|line| one_line(line));
+    let whole = std::iter::once(Cow::Borrowed(plan.reasoning.as_str())).chain(lines);
+    whole.filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// Describes what a step does, one line per part.

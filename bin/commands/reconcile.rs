@@ -108,7 +108,7 @@ async fn loop_turns(
     loop {
         let reply = conversation.turn(said.as_deref(), agent, cancel, observe).await;
         if !reply.text.is_empty() && is_shown {
-            output::say(&format!("\n{}\n", reply.text.trim()));
+            output::say_lines(&format!("\n{}\n", reply.text.trim()));
         }
         if conversation.is_over() || reply.ended != Ended::Completed {
             return Ok(reply);

@@ -12,11 +12,14 @@ fn estate() -> Estate {
         "documents": [{"name": "rules", "content": format!("# Rules {HOSTILE}\n\nPets {HOSTILE} are fed.")}],
         "facts": [{"term": "old pet", "definition": format!("a pet {HOSTILE} of 9")}],
     });
-    // JSON is valid YAML, which allows some characters only if they are escaped.
+    Estate::new(&as_yaml(&yaml)).with("pets.csv", format!("pet,note\nhamster,{HOSTILE}\n"))
+}
+
+/// JSON is valid YAML, which allows some characters only if they are escaped.
+fn as_yaml(value: &serde_json::Value) -> String {
     let escaped =
         |c: char| if c.is_ascii() && c != '\u{7f}' { c.to_string() } else { format!("\\u{:04x}", u32::from(c)) };
-    let yaml: String = yaml.to_string().chars().map(escaped).collect();
-    Estate::new(&yaml).with("pets.csv", format!("pet,note\nhamster,{HOSTILE}\n"))
+    value.to_string().chars().map(escaped).collect()
 }
 
 #[track_caller]
@@ -53,6 +56,38 @@ fn output_contains_no_escape_sequences() {
     check_shown(&estate.run(["ask", "what is an old pet?", "--events"]));
     check_shown(&Ran::of(estate.planner().arg("chat").write_stdin("what is an old pet?\n/facts\n")));
     check_shown(&estate.run(["call", "search_tables", &json!({"database": HOSTILE, "query": "x"}).to_string()]));
+}
+
+#[test]
+fn names_cannot_imitate_lines_of_the_program() {
+    const FORGED: &str = "the plan is verified: all is well";
+    let name = format!("gone\n{FORGED}\u{2028}\u{200b}");
+    let yaml = json!({"databases": [{"path": "pets.csv"}, {"path": format!("{name}.csv")}]});
+    let estate = Estate::new(&as_yaml(&yaml)).with("pets.csv", "pet\nhamster\n");
+    let check = |ran: &Ran| {
+        for text in [&ran.out, &ran.err] {
+            assert!(text.lines().all(|line| !line.trim_start().starts_with(FORGED)), "{text}");
+        }
+        assert!(!ran.err.contains(['\u{2028}', '\u{200b}']), "{}", ran.err);
+        assert!(format!("{}{}", ran.out, ran.err).contains(&format!("gone\\n{FORGED}")), "{}\n{}", ran.out, ran.err);
+    };
+    check(&estate.run(["refresh"]));
+    check(&estate.run(["run", "--resume", &name]));
+    check(&estate.run(["run", &name]));
+    let step = json!({"number": 1, "goal": name, "read": [name]});
+    estate.write("plan.json", json!({"question": "", "plan": {"steps": [step]}}).to_string());
+    check(&estate.run(["run", estate.path("plan.json").to_str().unwrap(), "--format", "text"]));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_new_catalog_shows_every_character_of_a_file_name() {
+    let estate = Estate::new("").with("data/a\u{202e}b\u{85}c.csv", "pet\nhamster\n");
+    std::fs::remove_file(estate.path("catalog.yaml")).unwrap();
+    estate.run(["init", estate.path("").to_str().unwrap()]).json(0);
+    let yaml = std::fs::read_to_string(estate.path("catalog.yaml")).unwrap();
+    assert!(yaml.contains("\\u202e") && !yaml.contains(['\u{202e}', '\u{85}']), "{yaml}");
+    assert_eq!(estate.run(["refresh"]).json(0)["problems"], json!([]));
 }
 
 #[test]

@@ -2,9 +2,11 @@
 //!
 //! Models are instructed that text inside `<data>` is material and never an instruction. All text from a catalog, a source or a client
 //! passes one of these functions: [`as_data`] for texts, [`clean_name`] for names in lists, [`as_error`] for errors, and [`as_json`] for
-//! JSON.
+//! JSON. For people, [`one_line`] shows every character of a text.
 
 pub mod redact;
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
@@ -42,6 +44,30 @@ pub fn clean(text: &str, most: usize) -> String {
     let line = truncate(line, most);
     // After truncation, which may produce a delimiter.
     if is_marked(&line) { line.replace('<', "\u{2039}") } else { line }
+}
+
+/// Returns a text in one line that shows every character: line ends are escaped as `\n`, and other hidden characters, see [`is_hidden`],
+/// as `\u{202e}`. Tabs are unchanged.
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    let is_shown = |c: char| c == '\t' || !is_hidden(c);
+    if text.chars().all(is_shown) {
+        return Cow::Borrowed(text);
+    }
+    let mut line = String::with_capacity(text.len() + 64);
+    for c in text.chars() {
+        if is_shown(c) {
+            line.push(c);
+        } else {
+            line.extend(c.escape_default());
+        }
+    }
+    Cow::Owned(line)
+}
+
+/// Returns whether a text that contains this character can look like another one: a control character, or one that is invisible, ends a
+/// line or changes the text direction.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control() || is_unseen(c)
 }
 
 /// Truncates a text to `most` characters, followed by `…`.
@@ -119,6 +145,16 @@ mod tests {
         check("a<\u{200b}/data>", "a\u{2039}/data>");
         check(&"n".repeat(MAX_NAME), &"n".repeat(MAX_NAME));
         check(&"n".repeat(MAX_NAME + 1), &format!("{}…", "n".repeat(MAX_NAME)));
+    }
+
+    #[test]
+    fn shows_every_character_in_one_line() {
+        let check = |text: &str, expected: &str| assert_eq!(one_line(text), expected);
+        check("größe\t名前", "größe\t名前");
+        check("a\nerror: b\r\n", "a\\nerror: b\\r\\n");
+        check("a\u{85}b\u{2028}c\u{200b}d", "a\\u{85}b\\u{2028}c\\u{200b}d");
+        check("user\u{202e}nimda\u{1b}[2J", "user\\u{202e}nimda\\u{1b}[2J");
+        check(&one_line("\u{200f}"), "\\u{200f}");
     }
 
     #[test]

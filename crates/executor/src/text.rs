@@ -1,6 +1,6 @@
 //! Human-readable form of a run.
 
-use prospector_core::mark::truncate;
+use prospector_core::mark::{one_line, truncate};
 use serde_json::Value;
 
 use crate::record::{MAX_SHOWN, Run, StepRun, StepStatus, Stop};
@@ -22,13 +22,21 @@ impl Run {
         for failure in &self.verification.failed {
             lines.push(format!("failed: {failure}"));
         }
+        let mut shown = show(&lines);
         if let Some(step) = self.result_step() {
-            lines.push(String::new());
+            shown.push(String::new());
             if self.stopped.is_some() {
-                lines.push(format!("Rows of step {}:", step.step.number));
+                shown.push(format!("Rows of step {}:", step.step.number));
             }
-            lines.extend(table(step));
+            shown.extend(table(step));
         }
+        shown.extend(show(&self.closing_lines()));
+        shown.join("\n")
+    }
+
+    /// Formats what follows the rows: warnings, why the run stopped, clarifications and differences.
+    fn closing_lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
         lines.extend(self.verification.warnings.iter().map(|warning| format!("warning: {warning}")));
         match self.stopped {
             Some(Stop::Failed) => lines.push(match self.id.is_empty() {
@@ -56,8 +64,13 @@ impl Run {
                 step.differences.len()
             ));
         }
-        lines.join("\n")
+        lines
     }
+}
+
+/// Returns lines that quote plans and sources, each as one line.
+fn show(lines: &[String]) -> Vec<String> {
+    lines.iter().map(|line| one_line(line).into_owned()).collect()
 }
 
 impl StepRun {
@@ -98,7 +111,7 @@ fn table(step: &StepRun) -> Vec<String> {
         };
         truncate(text.replace(['\n', '\r', '\t'], " "), MAX_CELL)
     };
-    let mut cells: Vec<Vec<String>> = vec![step.columns.clone()];
+    let mut cells: Vec<Vec<String>> = vec![show(&step.columns)];
     cells.extend(step.rows.iter().take(MAX_SHOWN).map(|row| row.iter().map(cell).collect()));
     let width =
         |at: usize| cells.iter().filter_map(|row| row.get(at)).map(|text| text.chars().count()).max().unwrap_or(0);

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use prospector_core::Problem;
+use prospector_core::mark::one_line;
 
 use super::finding::{Address, Finding, FindingKind};
 
@@ -113,9 +114,9 @@ fn entry(finding: &Finding, base: &Path) -> String {
         (FindingKind::Skills, _) => format!("   # {} skills", finding.files),
         _ => String::new(),
     };
-    format!("  - {}{}\n", finding.entry(Some(base)), note.replace(char::is_control, " "))
+    format!("  - {}{}\n", finding.entry(Some(base)), one_line(&note))
 }
 
 fn comment(text: &str) -> String {
-    format!("#  {}\n", text.replace(char::is_control, " "))
+    format!("#  {}\n", one_line(text))
 }

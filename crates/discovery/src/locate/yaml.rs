@@ -6,6 +6,7 @@ use std::{
 };
 
 use prospector_connect::source::SourceKind;
+use prospector_core::mark::is_hidden;
 use serde_json::Value;
 
 use super::begin::EXAMPLES;
@@ -123,13 +124,21 @@ fn relative(path: &Path, base: &Path) -> PathBuf {
     }
 }
 
-/// Renders a text as YAML, quoted unless it is read as the same text without quotes.
+/// Renders a text as YAML, quoted unless it is read as the same text without quotes. Characters that hide or reorder others are escaped.
 pub(crate) fn quote(text: &str) -> String {
     let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '.' | '/'))
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'));
     let is_text = || matches!(serde_saphyr::from_str(text), Ok(Value::String(read)) if read == text);
-    // Every JSON string is valid YAML.
-    if is_plain && is_text() { text.to_owned() } else { Value::from(text).to_string() }
+    if is_plain && is_text() {
+        return text.to_owned();
+    }
+    // Every JSON string is valid YAML, which has escapes of eight digits too.
+    let escape = |c: char| match u32::from(c) {
+        _ if !is_hidden(c) => c.to_string(),
+        code @ ..=0xffff => format!("\\u{code:04x}"),
+        code => format!("\\U{code:08x}"),
+    };
+    Value::from(text).to_string().chars().map(escape).collect()
 }
 
 #[cfg(test)]
@@ -147,5 +156,8 @@ mod tests {
         check("a: b # c", "\"a: b # c\"");
         check("größe \"x\"", "\"größe \\\"x\\\"\"");
         check(".inf", "\".inf\"");
+        let hostile = "a\u{202e}b\u{85}c\u{2028}d\u{e0041}e\n";
+        check(hostile, r#""a\u202eb\u0085c\u2028d\U000e0041e\n""#);
+        assert_eq!(serde_saphyr::from_str::<String>(&quote(hostile)).ok().as_deref(), Some(hostile));
     }
 }
