@@ -11,6 +11,7 @@ mod rows;
 mod session;
 mod texts;
 mod value;
+mod views;
 
 use std::iter;
 use std::path::{Path, PathBuf};

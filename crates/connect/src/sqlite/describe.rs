@@ -9,7 +9,7 @@ use rusqlite::{ErrorCode, Row};
 use super::failure::{OpenError, SessionFailure, explain};
 use super::session::Session;
 use super::value::{integer, text};
-use super::{COLUMNS_A_QUERY, STATEMENT_TIMEOUT, quote};
+use super::{COLUMNS_A_QUERY, STATEMENT_TIMEOUT, quote, views};
 use crate::keys;
 use crate::table::{Column, ColumnType, ForeignKey, Table};
 
@@ -43,6 +43,7 @@ const KEYS: &str = "SELECT s.name, f.id, f.\"table\", f.\"from\", f.\"to\" \
 
 pub(super) fn describe(session: &Session) -> Result<(Vec<Table>, Vec<Problem>), SessionFailure> {
     session.stop_at(Instant::now() + STATEMENT_TIMEOUT)?;
+    views::check(session)?;
     let place = session.place.as_str();
     let mut problems: Vec<Problem> =
         session.warning.map(|reason| Problem::warning(place, reason)).into_iter().collect();

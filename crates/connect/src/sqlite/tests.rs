@@ -43,6 +43,17 @@ async fn check_broken(path: &Path, part: &str) {
     assert_eq!(sqlite.statistics("t", &[]).await.unwrap_err().to_string(), message);
 }
 
+/// SQLite compiles them without checking its time limit.
+#[tokio::test]
+async fn views_that_read_too_many_tables_are_refused() {
+    let view = |n: usize| format!("CREATE VIEW w{n} AS SELECT a.name FROM w{0} a, w{0} b;", n - 1);
+    let views: String = (1..40).map(view).collect();
+    let (_folder, path) = made(&format!("CREATE TABLE t (name); CREATE VIEW w0 AS SELECT name FROM t; {views}")).await;
+    let described = tokio::time::timeout(Duration::from_secs(20), Sqlite::new(&path).describe()).await.unwrap();
+    let refused = described.unwrap_err().to_string();
+    assert!(refused.contains("the view `w9` reads more than 1000 tables"), "{refused}");
+}
+
 #[tokio::test]
 async fn tables_are_described_with_columns_keys_and_counts() {
     let (_folder, path) = made(
