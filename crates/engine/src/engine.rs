@@ -9,6 +9,7 @@ use prospector_connect::rows::{BlockSender, Rows, SqlQuery};
 use prospector_connect::table::{Column, Table};
 use tokio::sync::mpsc;
 
+use crate::answer::QueryAnswer;
 use crate::history::History;
 use crate::joined::Action;
 use crate::limits::{Limits, SubsetShare};
@@ -155,6 +156,11 @@ impl Engine {
     pub fn with_named(&self, named: Vec<NamedQuery>) -> Arc<Self> {
         let options = Arc::new(EngineOptions { named, ..(*self.options).clone() });
         Arc::new(Engine { sources: self.sources.clone(), options, scope: Arc::default(), history: Arc::default() })
+    }
+
+    /// Stores an answer in the history of this session, and returns it with its id.
+    pub(crate) fn record(&self, answer: QueryAnswer) -> QueryAnswer {
+        self.history.keep(answer, &self.options.subsets)
     }
 
     /// Reserves memory for a loaded subset out of the budget of all sessions; `None` if too little is left.
