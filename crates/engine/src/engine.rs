@@ -194,7 +194,12 @@ impl Engine {
         let (rows, way) = match &plan.native {
             Some((source, native)) => {
                 let tables = plan.table_names();
-                let query = SqlQuery { sql: &native.sql, tables: &tables, fields: native.fields.as_ref() };
+                let query = SqlQuery {
+                    sql: &native.sql,
+                    tables: &tables,
+                    fields: native.fields.as_ref(),
+                    functions: &native.functions,
+                };
                 let answer = plan.view[*source].connector.query(&query, cap).await;
                 let mut rows = answer.map_err(|error| self.explain_source(&error, &plan.tables()))?;
                 plan.scales().round(&mut rows);
@@ -233,7 +238,12 @@ impl Engine {
         let way = match &plan.native {
             Some((source, native)) => {
                 let tables = plan.table_names();
-                let query = SqlQuery { sql: &native.sql, tables: &tables, fields: native.fields.as_ref() };
+                let query = SqlQuery {
+                    sql: &native.sql,
+                    tables: &tables,
+                    fields: native.fields.as_ref(),
+                    functions: &native.functions,
+                };
                 let (sender, mut read) = mpsc::channel(1);
                 let connector = &plan.view[*source].connector;
                 let reading = async move { connector.stream(&query, limit, &sender).await };
@@ -278,7 +288,12 @@ impl Engine {
         let way = match &plan.native {
             Some((source, native)) => {
                 let tables = plan.table_names();
-                let query = SqlQuery { sql: &native.sql, tables: &tables, fields: native.fields.as_ref() };
+                let query = SqlQuery {
+                    sql: &native.sql,
+                    tables: &tables,
+                    fields: native.fields.as_ref(),
+                    functions: &native.functions,
+                };
                 let answer = plan.view[*source].connector.explain(&query).await;
                 answer.map_err(|error| self.explain_source(&error, &plan.tables()))?;
                 Way::Native

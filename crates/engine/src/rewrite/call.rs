@@ -180,12 +180,14 @@ impl Writer<'_> {
         }
     }
 
-    /// Renders the name of a built-in function, such that no user-defined function can be meant.
+    /// Renders the name of a built-in function. In PostgreSQL, no user-defined function can be meant; for others, the name is
+    /// recorded.
     fn name_of_builtin(&mut self, name: &str) {
         if self.dialect == Dialect::Postgres && !POSTGRES_GRAMMAR.contains(&name) {
             self.push("pg_catalog.");
             self.push(&self.dialect.quote(name));
         } else {
+            self.done.functions.insert(name.to_owned());
             self.push(name);
         }
     }
