@@ -67,7 +67,6 @@ SELECT extract(year FROM date '2024-05-06')::int, date_trunc('month', date '2024
 SELECT now() > timestamp '2020-01-01' --> [[true]]
 SELECT E'a\'b' --> [["a'b"]]
 SELECT $$a'b$$ --> [["a'b"]]
-SELECT pg_typeof(1)::text --> [["integer"]]
 SELECT name FROM people WHERE name ~ '^A' --> [["Ada"]]
 SELECT json_agg(id) FROM people WHERE id = 1 --> [[[1]]]
 SELECT 1 /* outer /* inner */ still */ AS one --> [[1]]

@@ -27,6 +27,7 @@ FETCH ALL FROM answer
 CLOSE answer
 MOVE ALL FROM answer
 REASSIGN OWNED BY prospector TO postgres
+SELECT t.n FROM unnest(array[pg_typeof(1), '1259', '16384']) AS t(n)
 SELECT pg_sleep_for('10 seconds')
 SELECT pg_sleep_until(now() + interval '10 seconds')
 SELECT pg_catalog.pg_sleep(10)
