@@ -135,6 +135,24 @@ async fn postgres_only_reads() {
     assert_eq!(state().await, before);
 }
 
+#[test]
+fn refuses_text_search_configurations_with_a_schema() {
+    for (call, is_allowed) in [
+        ("ts_headline('english', 'A. B', to_tsquery('b'))", true),
+        ("ts_headline('A. B', to_tsquery('b'))", true),
+        ("ts_headline(CAST('A. B' AS text), to_tsquery('b'), 'MaxWords=3')", true),
+        ("to_tsvector('A. B')", true),
+        ("to_tsvector(name)", true),
+        ("ts_headline('hidden.x', 'A. B', to_tsquery('b'))", false),
+        ("to_tsvector(('hidden.x'), 'A')", false),
+        ("to_tsvector('hidden.x' COLLATE \"C\", 'A')", false),
+        ("pg_catalog.websearch_to_tsquery($$hidden.x$$, 'A')", false),
+    ] {
+        let sql = format!("SELECT {call} FROM people");
+        assert_eq!(check(Dialect::Postgres, &sql).is_ok(), is_allowed, "{sql}");
+    }
+}
+
 /// The text of such a value is the name of an object, whether or not the role may see it, and any number is cast to one.
 /// Names of text search configurations are only taken.
 #[tokio::test]
