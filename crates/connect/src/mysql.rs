@@ -97,4 +97,8 @@ impl SqlSession for MySqlConnection {
     async fn plan_query(&mut self, sql: &str) -> Result<bool, sqlx::Error> {
         session::plan(self, sql).await
     }
+
+    async fn find_stored(&mut self, functions: &[String]) -> Result<Vec<String>, sqlx::Error> {
+        table::find_stored(self, functions).await
+    }
 }

@@ -91,6 +91,9 @@ pub struct SqlQuery<'a> {
     pub tables: &'a [&'a str],
     /// Names that have to be columns, verified before the query runs. Only PostgreSQL needs them.
     pub fields: Option<&'a FieldNames>,
+    /// The built-in functions that the query calls, in lower case. Only MySQL and MariaDB need them: where they lack one, they
+    /// would call a stored function of that name in the session's database. A query with such a name is rejected.
+    pub functions: &'a [String],
 }
 
 /// Names after a dot in a query. PostgreSQL calls the function `name`, or casts to the type `name`, if the row in

@@ -28,6 +28,14 @@ const COLUMNS_A_QUERY: usize = 100;
 const ANSWER: &str = "the answer to a query";
 const PLAN: &str = "the plan of a query";
 
+/// Why names after a dot are rejected.
+const NOT_A_COLUMN: &str = "after a dot is not certain to be a column, and would call a function of the server; give \
+     the column another name with AS, or write it without what is before the point";
+
+/// Why names of functions are rejected.
+const NOT_BUILT_IN: &str =
+    "is not certain to be a built-in function, as the database has a stored function of that name";
+
 /// A resolved table.
 pub(crate) struct Place {
     /// The quoted name.
@@ -116,6 +124,12 @@ pub(crate) trait SqlSession: ReadOnlySession + 'static {
         let _ = fields;
         Ok(Vec::new())
     }
+
+    /// Returns which of these names the server may resolve to stored functions.
+    async fn find_stored(&mut self, functions: &[String]) -> Result<Vec<String>, sqlx::Error> {
+        let _ = functions;
+        Ok(Vec::new())
+    }
 }
 
 /// A server with SQL.
@@ -182,21 +196,35 @@ impl<C: SqlSession> SqlServer<C> {
         }
     }
 
-    /// Starts a session for a query; rejects field names that the server may resolve to functions or types.
+    /// Starts a session for a query; rejects names that the server may resolve to stored functions or types.
     async fn verified_session(&self, table: &str, query: &SqlQuery<'_>) -> Result<Session<C>, ConnectError> {
         let mut session = self.connections.session(STATEMENT_TIMEOUT).await?;
-        let Some(fields) = query.fields.filter(|fields| !fields.names.is_empty()) else { return Ok(session) };
-        let found = within(STATEMENT_TIMEOUT, session.connection().find_callable(fields)).await;
+        if let Some(fields) = query.fields.filter(|fields| !fields.names.is_empty()) {
+            let found = within(STATEMENT_TIMEOUT, session.connection().find_callable(fields)).await;
+            session = self.without(table, session, found, Cause::UnknownColumn, NOT_A_COLUMN).await?;
+        }
+        if !query.functions.is_empty() {
+            let found = within(STATEMENT_TIMEOUT, session.connection().find_stored(query.functions)).await;
+            session = self.without(table, session, found, Cause::UnknownFunction, NOT_BUILT_IN).await?;
+        }
+        Ok(session)
+    }
+
+    /// Returns the session if no names were found, otherwise ends it and rejects the names for that reason.
+    async fn without(
+        &self,
+        table: &str,
+        session: Session<C>,
+        found: Result<Vec<String>, sqlx::Error>,
+        cause: Cause,
+        reason: &str,
+    ) -> Result<Session<C>, ConnectError> {
         if found.as_ref().is_ok_and(Vec::is_empty) {
             return Ok(session);
         }
         let found = self.finish(table, session, found).await?;
         let names = found.iter().map(|name| format!("`{}`", name.escape_debug())).collect::<Vec<_>>().join(", ");
-        let reason = format!(
-            "{names} after a dot is not certain to be a column, and would call a function of the server; give the column \
-             another name with AS, or write it without what is before the point"
-        );
-        let failed = ConnectError::read(self.connections.place(), table, Cause::UnknownColumn, reason);
+        let failed = ConnectError::read(self.connections.place(), table, cause, format!("{names} {reason}"));
         Err(failed.with_column(found.first().map(String::as_str)))
     }
 

@@ -9,6 +9,7 @@ use prospector_connect::rows::{BlockSender, Rows, SqlQuery};
 use prospector_connect::table::{Column, Table};
 use tokio::sync::mpsc;
 
+use crate::answer::QueryAnswer;
 use crate::history::History;
 use crate::joined::Action;
 use crate::limits::{Limits, SubsetShare};
@@ -157,6 +158,11 @@ impl Engine {
         Arc::new(Engine { sources: self.sources.clone(), options, scope: Arc::default(), history: Arc::default() })
     }
 
+    /// Stores an answer in the history of this session, and returns it with its id.
+    pub(crate) fn record(&self, answer: QueryAnswer) -> QueryAnswer {
+        self.history.keep(answer, &self.options.subsets)
+    }
+
     /// Reserves memory for a loaded subset out of the budget of all sessions; `None` if too little is left.
     pub(crate) fn take_memory(&self, bytes: usize) -> Option<SubsetShare> {
         self.options.subsets.take(bytes)
@@ -188,7 +194,12 @@ impl Engine {
         let (rows, way) = match &plan.native {
             Some((source, native)) => {
                 let tables = plan.table_names();
-                let query = SqlQuery { sql: &native.sql, tables: &tables, fields: native.fields.as_ref() };
+                let query = SqlQuery {
+                    sql: &native.sql,
+                    tables: &tables,
+                    fields: native.fields.as_ref(),
+                    functions: &native.functions,
+                };
                 let answer = plan.view[*source].connector.query(&query, cap).await;
                 let mut rows = answer.map_err(|error| self.explain_source(&error, &plan.tables()))?;
                 plan.scales().round(&mut rows);
@@ -227,7 +238,12 @@ impl Engine {
         let way = match &plan.native {
             Some((source, native)) => {
                 let tables = plan.table_names();
-                let query = SqlQuery { sql: &native.sql, tables: &tables, fields: native.fields.as_ref() };
+                let query = SqlQuery {
+                    sql: &native.sql,
+                    tables: &tables,
+                    fields: native.fields.as_ref(),
+                    functions: &native.functions,
+                };
                 let (sender, mut read) = mpsc::channel(1);
                 let connector = &plan.view[*source].connector;
                 let reading = async move { connector.stream(&query, limit, &sender).await };
@@ -272,7 +288,12 @@ impl Engine {
         let way = match &plan.native {
             Some((source, native)) => {
                 let tables = plan.table_names();
-                let query = SqlQuery { sql: &native.sql, tables: &tables, fields: native.fields.as_ref() };
+                let query = SqlQuery {
+                    sql: &native.sql,
+                    tables: &tables,
+                    fields: native.fields.as_ref(),
+                    functions: &native.functions,
+                };
                 let answer = plan.view[*source].connector.explain(&query).await;
                 answer.map_err(|error| self.explain_source(&error, &plan.tables()))?;
                 Way::Native

@@ -115,6 +115,7 @@ mod tests {
             "pg_input_is_valid",
             "pg_read_file",
             "pg_sleep",
+            "pg_typeof",
             "query_to_xml",
             "readfile",
             "release_lock",

@@ -39,7 +39,7 @@ impl Default for Limits {
     }
 }
 
-/// A shared limit on the memory of the loaded subsets of several sessions.
+/// A shared limit on the memory of the loaded subsets and recent answers of several sessions.
 #[derive(Debug, Clone)]
 pub struct SubsetMemory {
     most: usize,
@@ -47,7 +47,7 @@ pub struct SubsetMemory {
 }
 
 impl SubsetMemory {
-    /// Creates a limit of `most` bytes for all subsets together.
+    /// Creates a limit of `most` bytes for all subsets and answers together.
     pub fn new(most: usize) -> Self {
         SubsetMemory { most, taken: Arc::default() }
     }

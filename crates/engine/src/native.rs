@@ -17,6 +17,8 @@ pub(crate) struct NativeQuery {
     pub(crate) sql: String,
     /// The names that PostgreSQL is asked about before it runs the statement.
     pub(crate) fields: Option<FieldNames>,
+    /// The built-in functions that MySQL is asked about before it runs the statement.
+    pub(crate) functions: Vec<String>,
 }
 
 /// Renders the statement in the names of the source.
@@ -35,7 +37,11 @@ pub(crate) fn write(checked: &CheckedQuery, found: &[ResolvedTable], source: &So
         Dialect::Postgres => Some(check_fields(&again, &tables)?),
         Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery | Dialect::Joined => None,
     };
-    Ok(NativeQuery { sql, fields })
+    let functions = match dialect {
+        Dialect::Mysql => again.rewritten.functions.into_iter().collect(),
+        Dialect::Postgres | Dialect::Sqlite | Dialect::Bigquery | Dialect::Joined => Vec::new(),
+    };
+    Ok(NativeQuery { sql, fields, functions })
 }
 
 /// Verifies the qualified names in the statement that is sent.

@@ -42,6 +42,8 @@ pub(crate) struct RewrittenQuery {
     pub(crate) pieces: Vec<Piece>,
     /// The tables that it names, one for each [`Piece::Table`], without those that it defines itself.
     pub(crate) reads: Vec<ObjectName>,
+    /// The built-in functions that it calls without naming their schema, in lower case.
+    pub(crate) functions: BTreeSet<String>,
 }
 
 /// A part of a query.

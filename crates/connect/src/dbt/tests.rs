@@ -182,7 +182,8 @@ async fn reports_invalid_artifacts_and_has_no_rows() {
     let (_, problems) = source.describe().await.unwrap();
     assert!(problems[0].place.ends_with("catalog.json"), "{problems:?}");
 
-    let answer = source.query(&crate::rows::SqlQuery { sql: "SELECT 1", tables: &[], fields: None }, 1).await;
+    let answer =
+        source.query(&crate::rows::SqlQuery { sql: "SELECT 1", tables: &[], fields: None, functions: &[] }, 1).await;
     assert!(matches!(answer, Err(ConnectError::Unsupported { .. })), "{answer:?}");
     assert!(matches!(source.rows("t", &[], &[], 1).await, Err(ConnectError::Unsupported { .. })));
     assert!(matches!(source.statistics("t", &[]).await, Err(ConnectError::NoData { .. })));

@@ -45,9 +45,6 @@ const ROWS_OF_JSON: usize = 10_000;
 /// Maximum size of a file that is loaded into memory, in bytes.
 const MAX_LOADED_BYTES: u64 = 256 << 20;
 
-/// Maximum number of values read at once across all columns.
-const VALUES_AT_ONCE: usize = 1 << 20;
-
 /// Number of bytes inspected at the start of a file.
 const START: u64 = 64 << 10;
 
@@ -231,10 +228,6 @@ impl File {
     pub(super) async fn count(&self, session: &SessionContext) -> Result<u64, ConnectError> {
         let ask = |table: Arc<dyn TableProvider>| {
             async move {
-                // Readers allocate a whole batch per column before they read a row.
-                let rows = (VALUES_AT_ONCE / table.schema().fields().len().max(1)).clamp(16, 8_192);
-                let config = session.copied_config().with_batch_size(rows);
-                let session = SessionContext::new_with_config_rt(config, session.runtime_env());
                 let plan = table.scan(&session.state(), None, &[], None).await?;
                 let mut batches = execute_stream(plan, session.task_ctx())?;
                 let mut rows = 0;
@@ -309,7 +302,7 @@ impl File {
                     )));
                 }
             };
-            Ok(self.narrow(opened))
+            self.narrow(opened)
         };
         let mut place = self.opened[index].write().await;
         match place.as_ref().filter(|opened| is_current(opened)) {
@@ -346,13 +339,13 @@ impl File {
             examined.await.map_err(|error| FileError::Unreadable(format!("{}: {error}", path.display())))?;
         }
         let table = PartitionedTable::open(session, &self.files.paths).await?;
-        Ok(self.narrow(OpenFile::new(Arc::new(table), Vec::new())))
+        self.narrow(OpenFile::new(Arc::new(table), Vec::new()))
     }
 
-    fn narrow(&self, mut opened: OpenFile) -> OpenFile {
-        let (table, note) = narrow_table(opened.table.clone(), &self.place());
+    fn narrow(&self, mut opened: OpenFile) -> Result<OpenFile, FileError> {
+        let (table, note) = narrow_table(opened.table.clone(), &self.place())?;
         opened.notes.extend(note);
-        OpenFile { table, ..opened }
+        Ok(OpenFile { table, ..opened })
     }
 
     async fn start(&self) -> Result<Vec<u8>, FileError> {

@@ -91,6 +91,21 @@ async fn place(connection: &mut MySqlConnection, database: &str, table: &str) ->
     Ok((!columns.is_empty()).then_some(Place { from, columns }))
 }
 
+/// Returns which of these names the session's database has as stored functions. A name without a database means a built-in
+/// function, or else such a stored function. Names are compared as the server does.
+pub(super) async fn find_stored(
+    connection: &mut MySqlConnection,
+    functions: &[String],
+) -> Result<Vec<String>, sqlx::Error> {
+    let names: Vec<&str> = functions.iter().map(String::as_str).collect();
+    let sql = format!(
+        "SELECT CAST(ROUTINE_NAME AS CHAR) FROM information_schema.ROUTINES \
+         WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_TYPE = 'FUNCTION' AND ROUTINE_NAME IN ({})",
+        vec!["?"; names.len()].join(", ")
+    );
+    Ok(texts(connection, &sql, &names).await?.into_iter().flatten().collect())
+}
+
 /// Returns the result of a metadata query as texts; null is an empty text.
 pub(super) async fn texts(
     connection: &mut MySqlConnection,

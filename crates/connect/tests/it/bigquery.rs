@@ -298,7 +298,7 @@ async fn binds_values_and_limits_billed_bytes() {
 }
 
 async fn query(source: &dyn Connector, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
-    source.query(&SqlQuery { sql, tables: &["main.orders"], fields: None }, cap).await
+    source.query(&SqlQuery { sql, tables: &["main.orders"], fields: None, functions: &[] }, cap).await
 }
 
 #[tokio::test]
@@ -306,7 +306,7 @@ async fn dry_runs_queries_and_rejects_writes() {
     let (fake, url) = served().await;
     let source = connector(&url, &["main"], token());
     assert_eq!(query(source.as_ref(), "SELECT id, at FROM main.orders;", 5).await.unwrap().rows.len(), 3);
-    source.explain(&SqlQuery { sql: "SELECT 1", tables: &[], fields: None }).await.unwrap();
+    source.explain(&SqlQuery { sql: "SELECT 1", tables: &[], fields: None, functions: &[] }).await.unwrap();
     fake.asked.lock().unwrap().clear();
     for (sql, part) in [("DELETE FROM main.orders WHERE TRUE", "read-only"), ("SELECT * FROM huge", "too large")] {
         let error = query(source.as_ref(), sql, 5).await.unwrap_err().to_string();
@@ -370,7 +370,8 @@ async fn the_key_of_a_service_account_signs_for_a_token() {
     let check = async |text: String, expected: Result<(), &str>| {
         std::fs::write(&path, text).unwrap();
         let source = connector(&url, &["main"], Access::KeyFile(path.clone()));
-        match (source.explain(&SqlQuery { sql: "SELECT 1", tables: &[], fields: None }).await, expected) {
+        match (source.explain(&SqlQuery { sql: "SELECT 1", tables: &[], fields: None, functions: &[] }).await, expected)
+        {
             (Ok(()), Ok(())) => {}
             (Err(error), Err(part)) => {
                 let shown = format!("{error} {error:?}");

@@ -8,6 +8,7 @@ use datafusion::{
         ipc::writer::{FileWriter, StreamWriter},
     },
     parquet::arrow::ArrowWriter,
+    prelude::{SessionConfig, SessionContext},
 };
 use prospector_connect::rows::SampleRequest;
 use prospector_connect::source::SourceKind;
@@ -86,6 +87,44 @@ async fn limits_the_fields_of_a_json_file() {
     check_wide(SourceKind::Jsonl, &format!("{record}\n{record}\n"), 2).await;
     // A later row has another type, so the whole file is loaded.
     check_wide(SourceKind::Jsonl, &format!("{}{{\"c0\": \"x\"}}\n", format!("{record}\n").repeat(2)), 3).await;
+}
+
+/// Returns an object with that many fields, each an object with that many fields.
+fn nested(fields: usize, fields_of_each: usize) -> Value {
+    let each: Map<String, Value> = (0..fields_of_each).map(|n| (format!("f{n}"), json!(n))).collect();
+    (0..fields).map(|n| (format!("k{n}"), Value::from(each.clone()))).collect::<Map<_, _>>().into()
+}
+
+/// A reader allocates 8,192 rows of all nested fields at once: 7 GB for these.
+#[tokio::test]
+async fn limits_the_nested_fields_of_a_json_file() {
+    let wide = nested(500, 100);
+    // The only column is read as text.
+    let (_folder, files, table, _) = read(SourceKind::Jsonl, format!("{}\n", json!({"a": wide})).as_bytes()).await;
+    assert_eq!((table.columns.len(), table.row_count), (1, Some(1)));
+    assert_eq!(table.columns[0].data_type, "Utf8");
+    assert_eq!(in_time(files.rows("t", &[], &[], 1)).await.unwrap().rows.len(), 1);
+
+    let text = format!("{}\n", json!({"a": wide, "b": {"c": 1}, "d": 2}));
+    let (_folder, files, table, problems) = read(SourceKind::Jsonl, text.as_bytes()).await;
+    let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(names, ["b", "d"]);
+    assert!(problems[0].reason.ends_with("skipped columns: 1, from `a` on"), "{problems:?}");
+    assert_eq!(values(&files, "d").await, [json!(2)]);
+    assert_eq!(in_time(files.statistics("t", &[])).await.unwrap().len(), 2);
+}
+
+/// The memory that is allocated for a batch depends on the nested fields of all columns that are read.
+#[tokio::test]
+async fn limits_the_rows_read_at_once_by_nested_fields() {
+    let text = format!("{}\n", json!({"a": nested(90, 100), "b": 1})).repeat(150);
+    let (_folder, files, table, problems) = read(SourceKind::Jsonl, text.as_bytes()).await;
+    assert_eq!((table.columns.len(), table.row_count, problems.len()), (2, Some(150), 0));
+    let plan = files.scan("t").await.unwrap().unwrap();
+    let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
+    let batches = session.execute_logical_plan(plan).await.unwrap().collect().await.unwrap();
+    assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 150);
+    assert!(batches.iter().all(|batch| batch.num_rows() <= (1 << 20) / 9_092), "{}", batches[0].num_rows());
 }
 
 #[tokio::test]

@@ -125,7 +125,7 @@ async fn a_text_is_read_in_one_way_whatever_the_mode(private: &Private) {
             "{mode}"
         );
         assert_eq!(one(&source, &attack).await, [json!(attack_value)], "{mode}");
-        source.explain(&SqlQuery { sql: &attack, tables: &[], fields: None }).await.unwrap();
+        source.explain(&SqlQuery { sql: &attack, tables: &[], fields: None, functions: &[] }).await.unwrap();
     }
     assert!(!file.exists());
 
@@ -165,7 +165,8 @@ async fn queries_leave_nothing_in_the_session() {
 async fn a_query_is_explained_without_being_run() {
     let Some(url) = made("session_explained", "CREATE TABLE t (c int)").await else { return };
     let source = connector(&url, &[]);
-    let explain = async |sql: &str| source.explain(&SqlQuery { sql, tables: &["t"], fields: None }).await;
+    let explain =
+        async |sql: &str| source.explain(&SqlQuery { sql, tables: &["t"], fields: None, functions: &[] }).await;
     explain("SELECT SLEEP(50), c FROM t").await.unwrap();
     explain("SELECT c FROM (SELECT SLEEP(50) AS c) s;").await.unwrap();
     for sql in ["DELETE FROM t", "SELECT 1; SELECT 2", "SELECT d FROM t", "SET @a = 1"] {

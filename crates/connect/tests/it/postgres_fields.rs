@@ -42,7 +42,7 @@ async fn made(name: &str) -> Option<url::Url> {
 async fn ask(source: &dyn Connector, sql: &str, name: &str, table: (&str, &str)) -> Result<(), ConnectError> {
     let tables = Vec::from([TablePath { schema: table.0.into(), name: table.1.into() }]);
     let fields = FieldNames { names: Vec::from([name.to_owned()]), tables };
-    let query = SqlQuery { sql, tables: &[], fields: Some(&fields) };
+    let query = SqlQuery { sql, tables: &[], fields: Some(&fields), functions: &[] };
     let explained = source.explain(&query).await;
     let done = source.query(&query, 5).await.map(drop);
     assert_eq!(explained.is_ok(), done.is_ok(), "{name}: {explained:?}, {done:?}");

@@ -87,7 +87,10 @@ async fn queries_leave_nothing_in_the_session() {
     assert_eq!(locks().await, 0);
     assert!(query(source.as_ref(), "SELECT pg_advisory_lock(43), 1 / c FROM t", 5).await.is_err());
     assert_eq!(locks().await, 0);
-    source.explain(&SqlQuery { sql: "SELECT pg_advisory_lock(44)", tables: &[], fields: None }).await.unwrap();
+    source
+        .explain(&SqlQuery { sql: "SELECT pg_advisory_lock(44)", tables: &[], fields: None, functions: &[] })
+        .await
+        .unwrap();
     assert_eq!(locks().await, 0);
     // The connection is reused in its original state.
     let after =
@@ -104,7 +107,8 @@ async fn queries_leave_nothing_in_the_session() {
 async fn a_query_is_explained_without_being_run() {
     let Some(url) = made("session_explained", "CREATE SEQUENCE s; CREATE TABLE t (c int)").await else { return };
     let source = connector(&url, &[]);
-    let explain = async |sql: &str| source.explain(&SqlQuery { sql, tables: &["t"], fields: None }).await;
+    let explain =
+        async |sql: &str| source.explain(&SqlQuery { sql, tables: &["t"], fields: None, functions: &[] }).await;
     explain("SELECT pg_sleep(50), c FROM t").await.unwrap();
     explain("SELECT (SELECT pg_sleep(50)) FROM t;").await.unwrap();
     for sql in

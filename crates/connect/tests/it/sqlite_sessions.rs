@@ -50,7 +50,7 @@ async fn source(path: &Path, statements: &str) -> Arc<dyn Connector> {
 }
 
 async fn asked(source: &Arc<dyn Connector>, sql: &str) -> Result<Rows, ConnectError> {
-    source.query(&SqlQuery { sql, tables: &LISTED, fields: None }, 50).await
+    source.query(&SqlQuery { sql, tables: &LISTED, fields: None, functions: &[] }, 50).await
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn reads_allowed_tables_with_any_syntax() {
     ] {
         let rows = asked(&source, sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
         assert_eq!(json!(rows.rows), expected, "{sql}");
-        source.explain(&SqlQuery { sql, tables: &LISTED, fields: None }).await.unwrap();
+        source.explain(&SqlQuery { sql, tables: &LISTED, fields: None, functions: &[] }).await.unwrap();
     }
 }
 
@@ -166,7 +166,10 @@ async fn runs_only_one_query_without_parameters() {
     ] {
         let error = asked(&source, sql).await.unwrap_err();
         assert!(!error.to_string().contains("s3cret"), "{sql}: {error}");
-        assert!(source.explain(&SqlQuery { sql, tables: &LISTED, fields: None }).await.is_err(), "{sql}");
+        assert!(
+            source.explain(&SqlQuery { sql, tables: &LISTED, fields: None, functions: &[] }).await.is_err(),
+            "{sql}"
+        );
     }
     assert_eq!(files(), before);
 }
@@ -245,7 +248,7 @@ async fn values_and_answers_have_limits_in_bytes() {
     check(asked(&source, "SELECT b AS \"a b\" FROM people WHERE id = 2").await, Some("a b"), MAX_CELL_BYTES);
     check(source.rows("people", &["c".into()], &[], 5).await, Some("c"), MAX_CELL_BYTES);
     let numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
-    let done = source.query(&SqlQuery { sql: numbers, tables: &[], fields: None }, 10_000_000).await;
+    let done = source.query(&SqlQuery { sql: numbers, tables: &[], fields: None, functions: &[] }, 10_000_000).await;
     check(done, None, MAX_ANSWER_BYTES);
     // Values too long to read can be measured, and parts of them can be read.
     let rows = asked(&source, "SELECT length(b), substr(c, 1, 2) FROM people ORDER BY id").await.unwrap();

@@ -7,7 +7,7 @@ use sqlparser::ast::{
     ObjectName, OrderByExpr, Spanned, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
 };
 
-use super::{WriteResult, Writer};
+use super::{WriteResult, Writer, reject};
 use crate::functions::{self, is_allowed};
 use crate::{Dialect, Failure, FailureCode};
 
@@ -59,6 +59,7 @@ impl Writer<'_> {
             return self.refuse_form("a function with two argument lists", function);
         }
         let known = self.function_name(name)?;
+        self.check_configuration(&known, args)?;
         match args {
             // `CURRENT_DATE` has no parentheses.
             FunctionArguments::None => {}
@@ -115,6 +116,31 @@ impl Writer<'_> {
                 self.push(" OVER ");
                 self.window(spec)
             }
+        }
+    }
+
+    /// Rejects a text search configuration with a schema: errors of PostgreSQL show whether the schema exists.
+    fn check_configuration(&self, function: &str, args: &FunctionArguments) -> WriteResult {
+        let FunctionArguments::List(list) = args else { return Ok(()) };
+        // With fewer arguments, the first is not a configuration.
+        let least = match function {
+            "ts_headline" => 3,
+            "phraseto_tsquery" | "plainto_tsquery" | "to_tsquery" | "to_tsvector" | "websearch_to_tsquery" => 2,
+            _ => return Ok(()),
+        };
+        let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(first))) = list.args.first() else { return Ok(()) };
+        let mut inner = first;
+        while let Expr::Nested(expr) | Expr::Collate { expr, .. } = inner {
+            inner = expr;
+        }
+        let Expr::Value(value) = inner else { return Ok(()) };
+        match value.value.clone().into_string() {
+            Some(text) if list.args.len() >= least && text.contains('.') => reject(
+                "a text search configuration with a schema is not allowed",
+                first.span(),
+                "name the configuration without its schema; write a text as CAST('...' AS text)",
+            ),
+            _ => Ok(()),
         }
     }
 
@@ -180,12 +206,14 @@ impl Writer<'_> {
         }
     }
 
-    /// Renders the name of a built-in function, such that no user-defined function can be meant.
+    /// Renders the name of a built-in function. In PostgreSQL, no user-defined function can be meant; for others, the name is
+    /// recorded.
     fn name_of_builtin(&mut self, name: &str) {
         if self.dialect == Dialect::Postgres && !POSTGRES_GRAMMAR.contains(&name) {
             self.push("pg_catalog.");
             self.push(&self.dialect.quote(name));
         } else {
+            self.done.functions.insert(name.to_owned());
             self.push(name);
         }
     }

@@ -14,6 +14,9 @@ use crate::answer::{MAX_CHARACTERS, MAX_VALUES, QueryAnswer, QueryResult, cut_to
 /// The maximum number of queries in a call.
 const MAX_QUERIES: usize = 10;
 
+/// The maximum number of characters of a question, which is stored with its answer.
+const MAX_QUESTION_CHARS: usize = 1_000;
+
 pub(super) struct ExecuteSql(pub(super) Arc<Engine>);
 
 #[derive(Deserialize, JsonSchema)]
@@ -53,7 +56,7 @@ impl Engine {
         let result = self.run_to_show(sql, database, MAX_CHARACTERS, shape).await;
         let (question, sql) = (question.to_owned(), Some(sql.to_owned()));
         let database = database.map(str::to_owned);
-        self.history.keep(QueryAnswer { id: String::new(), sql, database, question, result })
+        self.record(QueryAnswer { id: String::new(), sql, database, question, result })
     }
 
     async fn run_to_show(
@@ -101,6 +104,11 @@ impl Tool for ExecuteSql {
             let message = format!("got {} queries; pass 1 to {MAX_QUERIES} per call", queries.len());
             return Err(ToolError::invalid(message, Some("pass them as `queries`".to_owned())));
         }
+        let lengths = queries.iter().map(|query| query.question.chars().count());
+        if let Some(length) = lengths.max().filter(|length| *length > MAX_QUESTION_CHARS) {
+            let message = format!("a question has {length} characters; the maximum is {MAX_QUESTION_CHARS}");
+            return Err(ToolError::invalid(message, Some("shorten `question`".to_owned())));
+        }
         let each = MAX_CHARACTERS / queries.len();
         let answered = join_all(queries.into_iter().map(|query| async move {
             let result = self.0.run_to_show(&query.sql, query.database.as_deref(), each, |_| ()).await;
@@ -109,7 +117,7 @@ impl Tool for ExecuteSql {
         }))
         .await;
         // The caller knows its own SQL.
-        let kept = answered.into_iter().map(|answer| QueryAnswer { sql: None, ..self.0.history.keep(answer) });
+        let kept = answered.into_iter().map(|answer| QueryAnswer { sql: None, ..self.0.record(answer) });
         Ok(Page::whole(kept.collect()))
     }
 }

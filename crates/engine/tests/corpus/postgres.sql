@@ -27,6 +27,10 @@ FETCH ALL FROM answer
 CLOSE answer
 MOVE ALL FROM answer
 REASSIGN OWNED BY prospector TO postgres
+SELECT t.n FROM unnest(array[pg_typeof(1), '1259', '16384']) AS t(n)
+SELECT ts_headline('hidden.x', 'a', to_tsquery('a'))
+SELECT to_tsvector(('hidden.x'), 'a')
+SELECT to_tsquery(U&'hidden\002Ex', 'a')
 SELECT pg_sleep_for('10 seconds')
 SELECT pg_sleep_until(now() + interval '10 seconds')
 SELECT pg_catalog.pg_sleep(10)

@@ -135,6 +135,44 @@ async fn postgres_only_reads() {
     assert_eq!(state().await, before);
 }
 
+#[test]
+fn refuses_text_search_configurations_with_a_schema() {
+    for (call, is_allowed) in [
+        ("ts_headline('english', 'A. B', to_tsquery('b'))", true),
+        ("ts_headline('A. B', to_tsquery('b'))", true),
+        ("ts_headline(CAST('A. B' AS text), to_tsquery('b'), 'MaxWords=3')", true),
+        ("to_tsvector('A. B')", true),
+        ("to_tsvector(name)", true),
+        ("ts_headline('hidden.x', 'A. B', to_tsquery('b'))", false),
+        ("to_tsvector(('hidden.x'), 'A')", false),
+        ("to_tsvector('hidden.x' COLLATE \"C\", 'A')", false),
+        ("pg_catalog.websearch_to_tsquery($$hidden.x$$, 'A')", false),
+    ] {
+        let sql = format!("SELECT {call} FROM people");
+        assert_eq!(check(Dialect::Postgres, &sql).is_ok(), is_allowed, "{sql}");
+    }
+}
+
+/// The text of such a value is the name of an object, whether or not the role may see it, and any number is cast to one.
+/// Names of text search configurations are only taken.
+#[tokio::test]
+#[ignore = "needs a server: .ci/services"]
+async fn no_function_of_postgres_returns_names_of_objects() {
+    let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
+    let lines = include_str!("../../src/functions/postgres.txt").lines().filter(|line| !line.starts_with('#'));
+    let allowed: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
+    assert!(allowed.contains(&"lower"));
+    let mut connection = sqlx::PgConnection::connect(url.as_str()).await.unwrap();
+    let sql = "SELECT DISTINCT p.proname || ' ' || t.typname FROM pg_proc p JOIN pg_type t \
+             ON t.oid = p.prorettype OR t.oid = ANY (p.proargtypes) OR t.oid = ANY (p.proallargtypes) \
+         WHERE p.pronamespace = 'pg_catalog'::regnamespace AND t.typnamespace = 'pg_catalog'::regnamespace \
+             AND p.proname = ANY ($1) AND t.typname ~ '^_?reg' \
+             AND (t.typname <> 'regconfig' OR t.oid = p.prorettype)";
+    let found = sqlx::query(sql).bind(allowed).fetch_all(&mut connection).await.unwrap();
+    let found: Vec<String> = found.iter().map(|row| row.get(0)).collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
 async fn mariadb_only_reads() {

@@ -15,9 +15,7 @@ use futures::future::{BoxFuture, FutureExt, ready};
 
 use super::content::Content;
 use super::layout::{Builder, FileLayout};
-
-/// Maximum number of values per batch.
-const VALUES_AT_ONCE: usize = 1 << 20;
+use crate::files::narrow::rows_at_once;
 
 /// Maximum number of file bytes per batch.
 const BYTES_AT_ONCE: usize = 16 << 20;
@@ -96,7 +94,7 @@ impl PartitionStream for Scan {
     fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
         let mut stream = RecordBatchReceiverStreamBuilder::new(self.schema.clone(), BATCHES_WAITING);
         let (scan, sender) = (self.clone(), stream.tx());
-        let rows = (VALUES_AT_ONCE / self.columns.len().max(1)).clamp(16, context.session_config().batch_size());
+        let rows = rows_at_once(self.columns.len()).min(context.session_config().batch_size());
         stream.spawn_blocking(move || scan.read(rows, |batch| sender.blocking_send(Ok(batch)).is_ok()));
         stream.build()
     }

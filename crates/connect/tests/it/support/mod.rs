@@ -25,7 +25,7 @@ const TABLES: [&str; 4] = ["t", "v", "people", "orders"];
 
 /// Runs a query over the tables of the tests.
 pub(crate) async fn query(source: &dyn Connector, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
-    source.query(&SqlQuery { sql, tables: &TABLES, fields: None }, cap).await
+    source.query(&SqlQuery { sql, tables: &TABLES, fields: None, functions: &[] }, cap).await
 }
 
 /// The rows of `people` for [`check_filters`]; names are compared by their bytes.

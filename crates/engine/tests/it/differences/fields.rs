@@ -286,6 +286,7 @@ async fn asks_the_server_about_every_callable_name() {
 /// Returns whether the second safeguard alone rejects a query with that name after a dot, which no table has.
 async fn is_refused_by_server(connector: &dyn Connector, name: &str) -> bool {
     let fields = FieldNames { names: Vec::from([name.to_owned()]), tables: Vec::new() };
-    let done = connector.explain(&SqlQuery { sql: "SELECT 1", tables: &[], fields: Some(&fields) }).await;
+    let done =
+        connector.explain(&SqlQuery { sql: "SELECT 1", tables: &[], fields: Some(&fields), functions: &[] }).await;
     done.is_err_and(|error| error.cause() == Cause::UnknownColumn)
 }

@@ -97,7 +97,10 @@ pub(crate) async fn subject(url: &url::Url, mode: &str) -> (Subject, String) {
     let owner = connected(&place, OWNER).await;
     let connector = open_at(&own);
     // The witness parses texts as the sessions of the connector do.
-    let set = connector.query(&SqlQuery { sql: "SELECT @@sql_mode", tables: &[], fields: None }, 1).await.unwrap();
+    let set = connector
+        .query(&SqlQuery { sql: "SELECT @@sql_mode", tables: &[], fields: None, functions: &[] }, 1)
+        .await
+        .unwrap();
     let set = set.rows[0][0].as_str().unwrap_or_default().to_owned();
     let settings = format!("SET SESSION sql_mode = '{set}', SESSION max_statement_time = 5, SESSION tx_read_only = 1");
     let reader = connected(&other, &settings).await;

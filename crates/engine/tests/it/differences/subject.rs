@@ -200,15 +200,16 @@ impl Subject {
         if sql == sent || is_unsteady(sql) {
             return findings;
         }
-        let original = match self.reader.query(&SqlQuery { sql, tables: LISTED, fields: None }, CAP).await {
-            Ok(original) => original,
-            Err(error) if is_denial(&error.to_string()) => {
-                findings.push((Kind::Reading, error.to_string()));
-                return findings;
-            }
-            Err(_) => return findings,
-        };
-        match self.reader.query(&SqlQuery { sql: sent, tables: LISTED, fields: None }, CAP).await {
+        let original =
+            match self.reader.query(&SqlQuery { sql, tables: LISTED, fields: None, functions: &[] }, CAP).await {
+                Ok(original) => original,
+                Err(error) if is_denial(&error.to_string()) => {
+                    findings.push((Kind::Reading, error.to_string()));
+                    return findings;
+                }
+                Err(_) => return findings,
+            };
+        match self.reader.query(&SqlQuery { sql: sent, tables: LISTED, fields: None, functions: &[] }, CAP).await {
             Ok(answer) => {
                 let is_other = match takes_a_part(sql) {
                     true => answer.rows.len() != original.rows.len(),
@@ -243,7 +244,7 @@ impl Subject {
             return false;
         }
         // Some are endless.
-        let query = SqlQuery { sql, tables: LISTED, fields: None };
+        let query = SqlQuery { sql, tables: LISTED, fields: None, functions: &[] };
         let asked = tokio::time::timeout(Duration::from_secs(3), self.reader.query(&query, CAP));
         asked.await.is_ok_and(|done| done.is_ok())
     }

@@ -1,8 +1,8 @@
 //! Size limits: answers and the rows of sources are limited in bytes, and nothing is truncated silently.
 
-use prospector_engine::FailureCode;
 use prospector_engine::options::{Limits, SubsetMemory};
 use prospector_engine::scope::Subset;
+use prospector_engine::{FailureCode, tools};
 use serde_json::json;
 
 use crate::support::{files, source, sqlite};
@@ -76,6 +76,17 @@ async fn subsets_share_the_memory_of_all_sessions() {
     drop(other);
     engine.load(&load("a")).await.unwrap();
     engine.session().load(&load("a")).await.unwrap();
+}
+
+#[tokio::test]
+async fn rejects_long_questions() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = super::limited(vec![source("crm", files(folder.path())).await], Limits::default());
+    for (characters, is_accepted) in [(1_000, true), (1_001, false)] {
+        let query = json!({"question": "ä".repeat(characters), "sql": "SELECT count(*) FROM people"});
+        let answer = tools(&engine).call("execute_sql", json!({"queries": [query]})).await;
+        assert_eq!(answer.is_ok(), is_accepted, "{characters}");
+    }
 }
 
 #[tokio::test]

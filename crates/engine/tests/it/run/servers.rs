@@ -10,7 +10,7 @@ use prospector_test_support::server;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, Row};
 
-use crate::support::{DATA, engine, mariadb, postgres};
+use crate::support::{DATA, engine, mariadb, postgres, source};
 
 /// A join of three people with themselves that takes longer than any test.
 fn endless(mark: &str) -> String {
@@ -118,6 +118,33 @@ async fn postgres_cancels_and_reconnects() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let (own, connector) = postgres(&url, "engine_servers", DATA).await;
     check(&own, connector).await;
+}
+
+/// A server calls a stored function of the session's database where it lacks the built-in function of that name.
+#[tokio::test]
+#[ignore = "needs a server: .ci/services"]
+async fn mariadb_calls_no_stored_function() {
+    let Some(url) = server("PROSPECTOR_TEST_MARIADB") else { return };
+    // MariaDB compares names of functions without regard to case and accents.
+    let stored = "CREATE FUNCTION any_value(a text) RETURNS text DETERMINISTIC RETURN 'stored'; \
+         CREATE FUNCTION Regexp_Like(a text, b text) RETURNS text DETERMINISTIC RETURN 'stored'; \
+         CREATE FUNCTION `ís_uuid`(a text) RETURNS text DETERMINISTIC RETURN 'stored';";
+    let (_, connector) = mariadb(&url, "prospector_stored", &format!("{DATA} {stored}")).await;
+    let engine = engine("shop", connector.clone()).await;
+    for call in ["any_value('a')", "ANY_VALUE('a')", "upper(any_value('a'))", "regexp_like('a', 'a')", "is_uuid('a')"] {
+        for sql in [format!("SELECT {call} FROM people"), format!("SELECT count(*) FROM people WHERE {call} = 'a'")] {
+            let failure = engine.run(&sql, Some("shop"), 5).await.unwrap_err();
+            assert_eq!(failure.code, FailureCode::UnknownFunction, "{sql}: {failure}");
+            assert!(failure.message.contains("stored function"), "{sql}: {failure}");
+        }
+    }
+    let outcome = engine.run("SELECT upper('a'), count(*) FROM people", Some("shop"), 5).await.unwrap();
+    assert_eq!(outcome.rows.rows, [[json!("A"), json!(3)]]);
+    // The catalog may allow it.
+    let allowed = vec!["any_value".to_owned()];
+    let engine = Engine::new(vec![Source { functions: allowed, ..source("shop", connector).await }]);
+    let outcome = engine.run("SELECT any_value('a') FROM people LIMIT 1", Some("shop"), 5).await.unwrap();
+    assert_eq!(outcome.rows.rows, [[json!("stored")]]);
 }
 
 #[tokio::test]
