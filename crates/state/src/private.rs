@@ -2,7 +2,7 @@
 //! default permissions apply.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{DirBuilder, File, OpenOptions},
     io,
     path::Path,
 };
@@ -52,7 +52,7 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
 #[cfg(all(test, unix))]
 #[allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use std::{fs, os::unix::fs::PermissionsExt};
 
     use super::*;
 

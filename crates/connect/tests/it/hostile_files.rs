@@ -90,7 +90,7 @@ async fn limits_the_fields_of_a_json_file() {
 }
 
 /// Returns an object with that many fields, each an object with that many fields.
-fn nested(fields: usize, fields_of_each: usize) -> Value {
+fn nested_records(fields: usize, fields_of_each: usize) -> Value {
     let each: Map<String, Value> = (0..fields_of_each).map(|n| (format!("f{n}"), json!(n))).collect();
     (0..fields).map(|n| (format!("k{n}"), Value::from(each.clone()))).collect::<Map<_, _>>().into()
 }
@@ -98,7 +98,7 @@ fn nested(fields: usize, fields_of_each: usize) -> Value {
 /// A reader allocates 8,192 rows of all nested fields at once: 7 GB for these.
 #[tokio::test]
 async fn limits_the_nested_fields_of_a_json_file() {
-    let wide = nested(500, 100);
+    let wide = nested_records(500, 100);
     // The only column is read as text.
     let (_folder, files, table, _) = read(SourceKind::Jsonl, format!("{}\n", json!({"a": wide})).as_bytes()).await;
     assert_eq!((table.columns.len(), table.row_count), (1, Some(1)));
@@ -117,7 +117,7 @@ async fn limits_the_nested_fields_of_a_json_file() {
 /// The memory that is allocated for a batch depends on the nested fields of all columns that are read.
 #[tokio::test]
 async fn limits_the_rows_read_at_once_by_nested_fields() {
-    let text = format!("{}\n", json!({"a": nested(90, 100), "b": 1})).repeat(150);
+    let text = format!("{}\n", json!({"a": nested_records(90, 100), "b": 1})).repeat(150);
     let (_folder, files, table, problems) = read(SourceKind::Jsonl, text.as_bytes()).await;
     assert_eq!((table.columns.len(), table.row_count, problems.len()), (2, Some(150), 0));
     let plan = files.scan("t").await.unwrap().unwrap();
