@@ -227,7 +227,7 @@ mod tests {
         let error = ApiDiscovery::new(vec![api]).operation("x", "b").unwrap_err().to_string();
         assert_eq!(
             error,
-            "there is no `x` operation `b` among those that the catalog allows (1 not allowed) (did you mean `a`?)"
+            "there is no `x` operation `b` among those that the catalog allows (1 not allowed) (known: `a`)"
         );
     }
 

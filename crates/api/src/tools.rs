@@ -377,7 +377,7 @@ paths:
             "list_api_operations",
             json!({"api": "shop", "tag": "order"}),
             json!({"error": "not_found", "message": "there is no `shop` tag `order`",
-                   "suggestion": "did you mean `Orders`, `Other`?"}),
+                   "suggestion": "did you mean `Orders`?"}),
             &[],
         )
         .await;

@@ -148,34 +148,7 @@ impl<'a> Assembly<'a> {
                 self.group_from(at)
                     || matches!(self.parts.get(at + 1).and_then(Part::element), Some(Element::Values(_)))
             }
-            Operator::Which => {
-                // `which country`, `in which month`, `what customers`: the groups, or the rows.
-                let is_subject = |part: &Part| part.element() == Some(&Element::Table(self.intent.subject));
-                if self.parts.get(at + 1).is_some_and(is_subject) {
-                    let is_count = self.intent.measure == Measure::Aggregate(Aggregation::Count, None);
-                    self.penalty += if is_count { COUNTED } else { 0.0 };
-                    return true;
-                }
-                let is_next = self.are_near(at, at + 1) && !self.used[at + 1];
-                // `which customer has the largest bill`: the customer of the bill.
-                if is_next
-                    && is_rows
-                    && self.intent.rank.is_some()
-                    && let Some(Element::Table(table)) = self.parts[at + 1].element()
-                    && self.scope.distance(self.intent.subject, *table).is_some()
-                {
-                    let shown = self.scope.name_rows(*table).shown.into_iter().map(|column| (*table, column));
-                    if let Measure::Rows(columns) = &mut self.intent.measure {
-                        columns.extend(shown);
-                    }
-                    self.used[at + 1] = true;
-                }
-                if is_next && !is_rows && !self.is_number(at + 1) && !self.is_day(at + 1) {
-                    self.used[at + 1] = self.group(at + 1);
-                }
-                // `which tariffs` asks for tariffs.
-                !is_next || self.used[at + 1] || !matches!(self.parts[at + 1].element(), Some(Element::Table(_)))
-            }
+            Operator::Which => self.ask_which(at),
             Operator::Most | Operator::Least => self.rank(at, operator == Operator::Most),
             Operator::Latest | Operator::Earliest if is_rows => {
                 let Some(day) = self.take_day(at + 1) else { return false };
@@ -219,6 +192,36 @@ impl<'a> Assembly<'a> {
             | Operator::Earliest
             | Operator::Again => false,
         }
+    }
+
+    /// Handles `which country`, `in which month`, `what customers`: the groups, or the rows.
+    fn ask_which(&mut self, at: usize) -> bool {
+        let is_rows = matches!(self.intent.measure, Measure::Rows(_));
+        let is_subject = |part: &Part| part.element() == Some(&Element::Table(self.intent.subject));
+        if self.parts.get(at + 1).is_some_and(is_subject) {
+            let is_count = self.intent.measure == Measure::Aggregate(Aggregation::Count, None);
+            self.penalty += if is_count { COUNTED } else { 0.0 };
+            return true;
+        }
+        let is_next = self.are_near(at, at + 1) && !self.used[at + 1];
+        // `which customer has the largest bill`: the customer of the bill.
+        if is_next
+            && is_rows
+            && self.intent.rank.is_some()
+            && let Some(Element::Table(table)) = self.parts[at + 1].element()
+            && self.scope.distance(self.intent.subject, *table).is_some()
+        {
+            let shown = self.scope.name_rows(*table).shown.into_iter().map(|column| (*table, column));
+            if let Measure::Rows(columns) = &mut self.intent.measure {
+                columns.extend(shown);
+            }
+            self.used[at + 1] = true;
+        }
+        if is_next && !is_rows && !self.is_number(at + 1) && !self.is_day(at + 1) {
+            self.used[at + 1] = self.group(at + 1);
+        }
+        // `which tariffs` asks for tariffs.
+        !is_next || self.used[at + 1] || !matches!(self.parts[at + 1].element(), Some(Element::Table(_)))
     }
 
     /// Returns whether a part names numeric columns.

@@ -14,7 +14,7 @@ pub(super) struct Found {
     pub(super) skipped: u32,
     /// The number of fields of most rows.
     pub(super) width: usize,
-    /// The number of the first records that have so many fields, with the header.
+    /// The number of the first records with that number of fields, with the header.
     pub(super) records: usize,
 }
 
