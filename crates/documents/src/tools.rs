@@ -341,7 +341,7 @@ mod tests {
             "get_document",
             json!({"name": "ruls"}),
             json!({"error": "not_found", "message": "there is no document `ruls`",
-                   "suggestion": "did you mean `guides/rules`?"}),
+                   "suggestion": "known: `guides/rules`, `menu`"}),
             &[],
         )
         .await;
