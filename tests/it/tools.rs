@@ -225,7 +225,7 @@ fn invalid_arguments_report_the_usage() {
     };
     check("list_tables", json!({"dbname": "x"}), "dbname", "list_tables(database, ");
     check("list_tables", json!({}), "database", "list_tables(database, ");
-    check("list_tables", json!({"database": [5]}), "sequence", "list_tables(database, ");
+    check("list_tables", json!({"database": [5]}), "invalid type: list", "list_tables(database, ");
     // A single mistake is repaired.
     let read = estate.call("list_tables", &json!({"datbase": "music_store"}));
     assert!(read.err.contains("note: `datbase` was interpreted as `database`"), "{}", read.err);

@@ -44,7 +44,7 @@ pub fn is_slip(a: &str, b: &str) -> bool {
 }
 
 /// Returns up to `limit` of `candidates` that may be meant by `wanted`, the most similar first; none if no name is similar. Only the first
-/// 256 letters and digits are compared, and of names such as `shop.orders` mainly the last part.
+/// 256 letters and digits are compared, and of names such as `shop.orders` or `guides/rules` mainly the last part.
 pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<String> {
     let near = score(wanted, candidates).into_iter().filter(|scored| scored.0 >= MIN_SIMILARITY);
     near.take(limit).map(|scored| scored.1.to_owned()).collect()
@@ -82,15 +82,16 @@ fn score<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec
 /// A name, prepared for comparisons.
 struct Folded {
     whole: String,
-    /// The parts before and after the last dot, of a name such as `shop.orders`.
+    /// The parts before and after the last separator, of a name such as `shop.orders`, `guides/rules` or `Customers > VIP customer`.
     parts: Option<(String, String)>,
 }
 
 impl Folded {
     fn new(name: &str) -> Self {
-        // Not of paths and versions.
-        let is_name = |last: &str| last.starts_with(|c: char| c.is_alphabetic() || c == '_') && !name.contains('/');
-        let parts = name.rsplit_once('.').filter(|(_, last)| is_name(last));
+        // Not of versions.
+        let is_name = |last: &str| last.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        let of_name = || name.rsplit_once('.').filter(|(_, last)| is_name(last));
+        let parts = name.rsplit_once('>').or_else(|| name.rsplit_once('/')).or_else(of_name);
         Folded { whole: fold_start(name), parts: parts.map(|(owner, last)| (fold_start(owner), fold_start(last))) }
     }
 
@@ -141,6 +142,8 @@ mod tests {
         check("invoises", &tables, "invoices");
         check("CUSTOMER", &tables, "customers");
         check("InvoiceLine", &tables, "invoice_lines");
+        check("ruls", &["guides/rules", "menu"], "guides/rules");
+        check("VIP custmer", &["Customers > VIP customer", "Customers"], "Customers > VIP customer");
         check("cvs", &["cassandra", "csv", "sqlite"], "csv");
     }
 

@@ -341,7 +341,7 @@ mod tests {
             "get_document",
             json!({"name": "ruls"}),
             json!({"error": "not_found", "message": "there is no document `ruls`",
-                   "suggestion": "known: `guides/rules`, `menu`"}),
+                   "suggestion": "did you mean `guides/rules`?"}),
             &[],
         )
         .await;
