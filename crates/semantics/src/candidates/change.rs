@@ -9,7 +9,7 @@ use super::names::Element;
 use super::operators::Operator;
 use super::parts::{Kind, Part};
 use super::question::{Question, as_limit};
-use super::scope::{Place, Scope};
+use super::scope::Scope;
 
 /// Returns an interpretation with the changes that a question names; `None` if no word names a change.
 pub(super) fn apply(scope: &Scope<'_>, scored: Scored, question: &Question, parts: &[Part]) -> Option<Scored> {
@@ -105,10 +105,7 @@ fn name(scope: &Scope<'_>, intent: &mut Intent, element: &Element) -> bool {
             is_metric
         }
         Element::Values(held) => {
-            let places: Vec<Place> = held.iter().map(|(place, _)| *place).collect();
-            let place = scope.nearest(intent.subject, &places);
-            let value = place.and_then(|place| held.iter().find(|(own, _)| *own == place));
-            let Some((place, value)) = value else { return false };
+            let Some((place, value)) = scope.nearest_value(intent.subject, held) else { return false };
             intent.filters.retain(|(known, ..)| known != place);
             intent.filters.push((*place, FilterOp::Eq, json!(value)));
             true

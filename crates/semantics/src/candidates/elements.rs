@@ -131,11 +131,7 @@ impl Assembly<'_> {
             && self.are_near(before, at)
             && self.parts[before].span.end() < self.parts[at].span.at;
         let is_compared = self.parts.get(at + 1).is_some_and(|next| {
-            matches!(next.kind, Kind::Number(_))
-                || matches!(
-                    next.operator(),
-                    Some(Operator::More | Operator::AtLeast | Operator::Less | Operator::AtMost | Operator::Between)
-                )
+            matches!(next.kind, Kind::Number(_)) || next.operator().is_some_and(Operator::compares)
         });
         let place = places.iter().find(|place| place.0 == subject && self.scope.is_number(**place));
         let Some(place) = place.filter(|_| is_count && is_after && !is_compared) else { return false };

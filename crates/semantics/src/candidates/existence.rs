@@ -105,12 +105,10 @@ impl Assembly<'_> {
     pub(super) fn restrict(&mut self, at: usize, held: &[(Place, String)]) -> bool {
         let before = at.checked_sub(1).filter(|before| self.are_near(*before, at));
         let Some(Element::Table(table)) = before.and_then(|before| self.parts[before].element()) else { return false };
-        let places: Vec<Place> = held.iter().map(|(place, _)| *place).collect();
         let is_open = |one: &&mut Existence| one.table == *table && one.filter.is_none() && one.count.is_empty();
         let Some(existence) = self.intent.existences.iter_mut().find(is_open) else { return false };
-        let Some(place) = self.scope.nearest(*table, &places) else { return false };
-        let Some((_, value)) = held.iter().find(|(own, _)| *own == place) else { return false };
-        existence.filter = Some((place, self.scope.read_value(place, value)));
+        let Some((place, value)) = self.scope.nearest_value(*table, held) else { return false };
+        existence.filter = Some((*place, self.scope.read_value(*place, value)));
         true
     }
 
@@ -122,10 +120,7 @@ impl Assembly<'_> {
         let next = self.parts.get(at + 1).filter(|_| is_near && self.allows_existence());
         let Some(Element::Table(other)) = next.and_then(Part::element) else { return false };
         let Some(table) = self.scope.referrer(*other, subject) else { return false };
-        let places: Vec<Place> = held.iter().map(|(place, _)| *place).collect();
-        let place = self.scope.nearest(table, &places);
-        let found = held.iter().find(|(own, _)| Some(*own) == place);
-        let Some((place, value)) = found else { return false };
+        let Some((place, value)) = self.scope.nearest_value(table, held) else { return false };
         let filter = Some((*place, self.scope.read_value(*place, value)));
         self.intent.existences.push(Existence { table, is_negated, filter, count: Vec::new() });
         self.used[at + 1] = true;

@@ -114,6 +114,12 @@ impl Intent {
         }
     }
 
+    /// Returns the row of a table with the highest or lowest value of a column.
+    pub(super) fn rank_rows(table: usize, descending: bool, by: Place) -> Intent {
+        let rank = Some(Rank { descending, limit: 1, ties: true, by: Some(by) });
+        Intent { rank, ..Intent::new(table, Measure::Rows(Vec::new())) }
+    }
+
     /// Returns the aggregates to compute, each with the table whose rows are counted.
     pub(super) fn aggregates(&self) -> Vec<(usize, Aggregation, Option<Place>)> {
         match self.measure {

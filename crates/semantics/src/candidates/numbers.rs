@@ -79,18 +79,16 @@ impl Assembly<'_> {
                 _ => {}
             }
         }
-        let later = self.parts[at + 1..].iter().any(|part| part.is(Operator::Most) || part.is(Operator::Least));
+        let later = self.parts[at + 1..].iter().any(Part::is_superlative);
         // `the 10 most borrowed titles`: the superlative takes it, unless it already has its measure.
-        let is_superlative = |part: &Part| part.is(Operator::Most) || part.is(Operator::Least);
-        let is_before = self.parts.get(at + 1).is_some_and(is_superlative) && !self.used[at + 1];
+        let is_before = self.parts.get(at + 1).is_some_and(Part::is_superlative) && !self.used[at + 1];
         match (as_limit(number).filter(|_| !is_before), &mut self.intent.rank) {
             (Some(limit), Some(rank)) if rank.ties => {
                 (rank.limit, rank.ties) = (limit, false);
                 true
             }
             (Some(limit), None) if later => {
-                let next = (at + 1..self.parts.len())
-                    .find(|next| self.parts[*next].is(Operator::Most) || self.parts[*next].is(Operator::Least));
+                let next = (at + 1..self.parts.len()).find(|next| self.parts[*next].is_superlative());
                 let descending = next.is_some_and(|next| self.parts[next].is(Operator::Most));
                 next.into_iter().for_each(|next| self.used[next] = true);
                 self.intent.rank = Some(Rank { descending, limit, ties: false, by: None });
@@ -108,19 +106,14 @@ impl Assembly<'_> {
         let Some(column) = at.checked_sub(1).filter(|column| self.are_near(*column, at)) else { return false };
         let superlative = column.checked_sub(1).map(|before| &self.parts[before]);
         matches!(self.parts[column].element(), Some(Element::Columns(_)))
-            && superlative.is_some_and(|part| part.is(Operator::Most) || part.is(Operator::Least))
+            && superlative.is_some_and(Part::is_superlative)
     }
 
     /// Returns whether a number is the bound of a comparison, which is neither a value nor a number of rows: `under 20`, `older than 20`.
     fn is_bound(&self, at: usize) -> bool {
         let is_number = |part: &Part| matches!(part.kind, Kind::Number(_));
         let before = (0..at).rev().find(|before| !is_number(&self.parts[*before]));
-        let is_comparison = before.and_then(|before| self.parts[before].operator()).is_some_and(|operator| {
-            matches!(
-                operator,
-                Operator::More | Operator::AtLeast | Operator::Less | Operator::AtMost | Operator::Between
-            )
-        });
+        let is_comparison = before.and_then(|before| self.parts[before].operator()).is_some_and(Operator::compares);
         let end = at.checked_sub(1).map_or(0, |before| self.parts[before].span.end());
         let between = &self.question.tokens[end..self.parts[at].span.at];
         is_comparison || between.iter().any(|token| token.lower == "than")

@@ -31,6 +31,11 @@ pub(super) enum Operator {
 }
 
 impl Operator {
+    /// Returns whether it compares values with a number.
+    pub(super) fn compares(self) -> bool {
+        matches!(self, Operator::More | Operator::AtLeast | Operator::Less | Operator::AtMost | Operator::Between)
+    }
+
     /// Returns whether it is an aggregate.
     pub(super) fn computes(self) -> bool {
         matches!(

@@ -38,6 +38,10 @@ impl Part {
         self.kind == Kind::Operator(operator)
     }
 
+    pub(super) fn is_superlative(&self) -> bool {
+        self.is(Operator::Most) || self.is(Operator::Least)
+    }
+
     pub(super) fn operator(&self) -> Option<Operator> {
         match self.kind {
             Kind::Operator(operator) => Some(operator),

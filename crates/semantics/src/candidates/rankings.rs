@@ -2,7 +2,7 @@
 
 use prospector_connect::query::Aggregation;
 
-use super::intent::{Group, Intent, Measure, Rank};
+use super::intent::{Group, Intent, Measure};
 use super::names::Element;
 use super::operators::{Operator, is_quantifier};
 use super::parts::{Kind, Part};
@@ -20,7 +20,7 @@ impl Seeder<'_> {
             Some(Element::Metric(_) | Element::Columns(_)) => true,
             _ => part.is(Operator::Count),
         };
-        let is_ranked = self.parts.iter().any(|part| part.is(Operator::Most) || part.is(Operator::Least));
+        let is_ranked = self.parts.iter().any(Part::is_superlative);
         if !is_ranked || self.parts.iter().enumerate().any(is_measure) {
             return;
         }
@@ -32,9 +32,7 @@ impl Seeder<'_> {
         if let Some(size) = self.parts.iter().find(|part| self.is_of_size(part)) {
             let numbers = self.scope.list_numbers(table);
             for by in numbers.iter().filter(|_| numbers.len() <= MAX_AMOUNTS) {
-                let mut intent = Intent::new(table, Measure::Rows(Vec::new()));
-                let descending = size.is(Operator::Most);
-                intent.rank = Some(Rank { descending, limit: 1, ties: true, by: Some(*by) });
+                let intent = Intent::rank_rows(table, size.is(Operator::Most), *by);
                 seeds.push(Seed { intent, used: vec![at], penalty: ASSUMED_MEASURE });
             }
         }
@@ -49,12 +47,10 @@ impl Seeder<'_> {
         }
     }
 
-    /// Returns the numeric column that the rows of a table are ranked by, if it is named later: `the five biggest stadiums and their
+    /// Returns the rows of a table ranked by a numeric column that is named later, and its part: `the five biggest stadiums and their
     /// capacity`.
-    pub(super) fn find_ranked(&self, at: usize, table: usize) -> Option<(usize, Rank)> {
-        let is_rank =
-            |before: &usize| self.is_operator(*before, Operator::Most) || self.is_operator(*before, Operator::Least);
-        let rank = (at.saturating_sub(2)..at).rev().find(is_rank)?;
+    pub(super) fn find_ranked(&self, at: usize, table: usize) -> Option<(usize, Intent)> {
+        let rank = (at.saturating_sub(2)..at).rev().find(|before| self.parts[*before].is_superlative())?;
         let of_number = |at: usize| match self.parts[at].element() {
             Some(Element::Columns(places)) => {
                 let numbers: Vec<Place> = places.iter().copied().filter(|place| self.scope.is_number(*place)).collect();
@@ -64,8 +60,7 @@ impl Seeder<'_> {
         };
         let mut named = (at + 1..self.parts.len()).filter_map(of_number);
         let (column, by) = named.next().filter(|_| named.next().is_none())?;
-        let descending = self.is_operator(rank, Operator::Most);
-        Some((column, Rank { descending, limit: 1, ties: true, by: Some(by) }))
+        Some((column, Intent::rank_rows(table, self.is_operator(rank, Operator::Most), by)))
     }
 
     /// Returns the superlative before a table, whether it is the maximum, and whether it is one of size: `the largest bills`, not `the most
@@ -73,13 +68,12 @@ impl Seeder<'_> {
     pub(super) fn find_superlative(&self, at: usize) -> Option<(usize, bool, bool)> {
         let before = (0..at).rev().find(|before| !matches!(self.parts[*before].kind, Kind::Number(_)))?;
         let part = &self.parts[before];
-        let is_most = part.is(Operator::Most);
-        (is_most || part.is(Operator::Least)).then(|| (before, is_most, self.is_of_size(part)))
+        part.is_superlative().then(|| (before, part.is(Operator::Most), self.is_of_size(part)))
     }
 
     /// Returns whether a part is a superlative that is not one of number.
     fn is_of_size(&self, part: &Part) -> bool {
         let mut tokens = self.question.tokens[part.span.at..part.span.end()].iter();
-        (part.is(Operator::Most) || part.is(Operator::Least)) && tokens.any(|token| !is_quantifier(&token.lower))
+        part.is_superlative() && tokens.any(|token| !is_quantifier(&token.lower))
     }
 }

@@ -92,7 +92,7 @@ impl<'a> Assembly<'a> {
             // `the month with the most orders`; `month` alone has no role.
             Kind::Grain(_) => {
                 let next = self.parts.get(at + 1);
-                let is_ranked = next.is_some_and(|next| next.is(Operator::Most) || next.is(Operator::Least));
+                let is_ranked = next.is_some_and(Part::is_superlative);
                 self.used[at] = is_ranked && self.are_near(at, at + 1) && self.group(at);
             }
             Kind::Series(_) => self.used[at] = self.group(at),
@@ -377,7 +377,7 @@ impl<'a> Assembly<'a> {
     fn drop_rank(&mut self) {
         self.intent.rank = None;
         for (used, part) in self.used.iter_mut().zip(self.parts) {
-            *used &= !(part.is(Operator::Most) || part.is(Operator::Least) || matches!(part.kind, Kind::Number(_)));
+            *used &= !(part.is_superlative() || matches!(part.kind, Kind::Number(_)));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use prospector_connect::query::Aggregation;
 
-use super::intent::{Intent, Measure, Rank};
+use super::intent::{Intent, Measure};
 use super::names::Element;
 use super::operators::Operator;
 use super::parts::{Kind, Part};
@@ -115,8 +115,7 @@ impl Seeder<'_> {
         // `the largest bill`
         if let Some((superlative, descending, true)) = superlative {
             for by in self.list_amounts(at, table, None, counted.is_some()) {
-                let mut intent = Intent::new(table, Measure::Rows(Vec::new()));
-                intent.rank = Some(Rank { descending, limit: 1, ties: true, by: Some(by) });
+                let intent = Intent::rank_rows(table, descending, by);
                 seeds.push(Seed { intent, used: vec![superlative, at], penalty: UNDECLARED + ASSUMED_SUM });
             }
         }
@@ -124,9 +123,7 @@ impl Seeder<'_> {
             let intent = Intent::new(table, Measure::AverageCount(key));
             seeds.push(Seed { intent, used, penalty: UNDECLARED });
         }
-        if let Some((column, rank)) = self.find_ranked(at, table) {
-            let mut intent = Intent::new(table, Measure::Rows(Vec::new()));
-            intent.rank = Some(rank);
+        if let Some((column, intent)) = self.find_ranked(at, table) {
             seeds.push(Seed { intent, used: vec![column, at], penalty: UNDECLARED });
         }
         self.seed_rankings(at, table, seeds);
@@ -461,8 +458,8 @@ fn seed_column(
             let aggregation = if rank == Operator::Most { Aggregation::Max } else { Aggregation::Min };
             // The row that has it, the value itself, and ranked sums.
             let (of_row, of_value) = if asks_row { (0.0, ASSUMED_ROWS) } else { (ASSUMED_ROWS, 0.0) };
-            let mut rows = seed(Measure::Rows(Vec::new()), alone.clone(), of_row);
-            rows.intent.rank = Some(Rank { descending: rank == Operator::Most, limit: 1, ties: true, by: Some(place) });
+            let intent = Intent::rank_rows(place.0, rank == Operator::Most, place);
+            let rows = Seed { intent, used: alone.clone(), penalty: UNDECLARED + of_row };
             vec![seed(of(aggregation), with, of_value), rows, seed(of(Aggregation::Sum), alone, ASSUMED_SUM)]
         }
         _ if is_number => {

@@ -6,7 +6,16 @@ use serde_json::json;
 use super::intent::Existence;
 use super::names::Element;
 use super::roles::{Assembly, STEP};
-use super::scope::Place;
+use super::scope::{Place, Scope};
+
+impl Scope<'_> {
+    /// Returns the value of the nearest column, as [`Scope::nearest`] does.
+    pub(super) fn nearest_value<'v>(&self, subject: usize, held: &'v [(Place, String)]) -> Option<&'v (Place, String)> {
+        let places: Vec<Place> = held.iter().map(|(place, _)| *place).collect();
+        let place = self.nearest(subject, &places)?;
+        held.iter().find(|(own, _)| *own == place)
+    }
+}
 
 impl Assembly<'_> {
     pub(super) fn filter(&mut self, held: &[(Place, String)], op: FilterOp) -> bool {
